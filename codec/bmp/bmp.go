@@ -388,17 +388,20 @@ loop:
 		switch {
 		case n > 0:
 			n = min(max(0, min(n, h.width-x)), total-len(out))
-			even, odd := b, b
+			v := uint64(b) * 0x0101010101010101 // 8 samples
 			if four {
-				even, odd = b>>4, b&15
+				v = uint64(b>>4)*0x0001000100010001 | uint64(b&15)*0x0100010001000100
 			}
-			run := out[len(out) : len(out)+n]
-			for i := range run {
-				run[i] = even
-				even, odd = odd, even
-			}
+			at := out[len(out):total]
 			out = out[:len(out)+n]
 			x += n
+			for ; n > 0 && len(at) >= 8; n -= 8 { // the next samples overwrite the rest
+				binary.LittleEndian.PutUint64(at, v)
+				at = at[8:]
+			}
+			for i := range max(n, 0) {
+				at[i] = uint8(v >> (8 * i))
+			}
 		case b == 0: // end of row
 			if r := len(out) % h.width; r != 0 {
 				zeros(h.width - r)

@@ -2,6 +2,7 @@ package kernel
 
 //go:generate go run -C ../../tools/kernelasm . -group adler -out ../../internal/kernel/adler_amd64.s -stubs ../../internal/kernel/adler_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group color -out ../../internal/kernel/color_amd64.s -stubs ../../internal/kernel/color_stubs_amd64.go -pkg kernel
+//go:generate go run -C ../../tools/kernelasm . -group inflate -out ../../internal/kernel/inflate_amd64.s -stubs ../../internal/kernel/inflate_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group lookup -out ../../internal/kernel/lookup_amd64.s -stubs ../../internal/kernel/lookup_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group huffman -out ../../internal/kernel/huffman_amd64.s -stubs ../../internal/kernel/huffman_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group huffprog -out ../../internal/kernel/huffprog_amd64.s -stubs ../../internal/kernel/huffprog_stubs_amd64.go -pkg kernel

@@ -113,15 +113,6 @@ func VP8AddRow(a, b []byte, stride int, coefA, coefB *[2][16]int16) {
 	}
 }
 
-// VP8AddBlock adds the inverse transform of one block whose coefficients are
-// below 1<<13.
-func VP8AddBlock(dst []byte, stride int, coef *[16]int16) {
-	_ = dst[3*stride+3]
-	if !vp8AddBlock(dst, stride, coef) {
-		vp8AddAll(dst, stride, coef)
-	}
-}
-
 // VP8Filter says how the edges of a macroblock are filtered (RFC 6386, section
 // 15). Limit is that of edges within the macroblock; those to its neighbours
 // have 4 more. 0 means no filter.

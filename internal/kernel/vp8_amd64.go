@@ -44,11 +44,17 @@ func vp8AddRow(a, b []byte, stride int, coefA, coefB *[2][16]int16) bool {
 	return true
 }
 
-func vp8AddBlock(dst []byte, stride int, coef *[16]int16) bool {
+func vp8PredictBlocks(p []byte, at, stride int, modes *[16]uint8, m *VP8Macroblock) bool {
 	if !hasSIMD() {
 		return false
 	}
-	vp8AddBlockAVX2(&dst[0], stride, coef)
+	_, _, _ = p[at-stride-1:], p[at-4:], p[at+3*stride+15:][:12*stride+1]
+	for _, mode := range modes {
+		if mode > vp8HorizontalUp {
+			panic("kernel: unknown mode of VP8")
+		}
+	}
+	vp8PredictBlocksAVX2(&p[at], stride, modes, (*[16][16]int16)(m.Coef[VP8Luma:]))
 	return true
 }
 

@@ -4,260 +4,6 @@
 
 #include "textflag.h"
 
-DATA vp8_k1<>+0(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+4(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+8(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+12(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+16(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+20(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+24(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+28(SB)/4, $0x4e7b4e7b
-GLOBL vp8_k1<>(SB), RODATA|NOPTR, $32
-
-DATA vp8_k2<>+0(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+4(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+8(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+12(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+16(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+20(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+24(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+28(SB)/4, $0x8a8c8a8c
-GLOBL vp8_k2<>(SB), RODATA|NOPTR, $32
-
-DATA vp8_4<>+0(SB)/4, $0x00040004
-DATA vp8_4<>+4(SB)/4, $0x00040004
-DATA vp8_4<>+8(SB)/4, $0x00040004
-DATA vp8_4<>+12(SB)/4, $0x00040004
-DATA vp8_4<>+16(SB)/4, $0x00040004
-DATA vp8_4<>+20(SB)/4, $0x00040004
-DATA vp8_4<>+24(SB)/4, $0x00040004
-DATA vp8_4<>+28(SB)/4, $0x00040004
-GLOBL vp8_4<>(SB), RODATA|NOPTR, $32
-
-// func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
-// Requires: AVX, AVX2
-TEXT ·vp8AddRowAVX2(SB), NOSPLIT, $0-40
-	MOVQ         a+0(FP), AX
-	MOVQ         b+8(FP), CX
-	MOVQ         stride+16(FP), DX
-	MOVQ         coefA+24(FP), BX
-	MOVQ         coefB+32(FP), SI
-	VMOVDQU      (BX), X0
-	VINSERTI128  $0x01, (SI), Y0, Y0
-	VMOVDQU      16(BX), X1
-	VINSERTI128  $0x01, 16(SI), Y1, Y1
-	VMOVDQU      32(BX), X2
-	VINSERTI128  $0x01, 32(SI), Y2, Y2
-	VMOVDQU      48(BX), X3
-	VINSERTI128  $0x01, 48(SI), Y3, Y3
-	VPUNPCKLQDQ  Y2, Y0, Y4
-	VPUNPCKHQDQ  Y2, Y0, Y0
-	VPUNPCKLQDQ  Y3, Y1, Y2
-	VPUNPCKHQDQ  Y3, Y1, Y1
-	VPADDW       Y2, Y4, Y3
-	VPSUBW       Y2, Y4, Y2
-	VPMULHW      vp8_k2<>+0(SB), Y0, Y4
-	VPADDW       Y0, Y4, Y4
-	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
-	VPSUBW       Y10, Y4, Y4
-	VPSUBW       Y1, Y4, Y4
-	VPMULHW      vp8_k1<>+0(SB), Y0, Y9
-	VPADDW       Y0, Y9, Y9
-	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
-	VPADDW       Y10, Y9, Y9
-	VPADDW       Y1, Y9, Y9
-	VPADDW       Y9, Y3, Y0
-	VPADDW       Y4, Y2, Y1
-	VPSUBW       Y4, Y2, Y2
-	VPSUBW       Y9, Y3, Y3
-	VPUNPCKLWD   Y1, Y0, Y4
-	VPUNPCKHWD   Y1, Y0, Y0
-	VPUNPCKLWD   Y3, Y2, Y1
-	VPUNPCKHWD   Y3, Y2, Y3
-	VPUNPCKLDQ   Y1, Y4, Y2
-	VPUNPCKHDQ   Y1, Y4, Y1
-	VPUNPCKLDQ   Y3, Y0, Y4
-	VPUNPCKHDQ   Y3, Y0, Y3
-	VPUNPCKLQDQ  Y4, Y2, Y0
-	VPUNPCKHQDQ  Y4, Y2, Y2
-	VPUNPCKLQDQ  Y3, Y1, Y4
-	VPUNPCKHQDQ  Y3, Y1, Y1
-	VPADDW       vp8_4<>+0(SB), Y0, Y0
-	VPADDW       Y4, Y0, Y3
-	VPSUBW       Y4, Y0, Y0
-	VPMULHW      vp8_k2<>+0(SB), Y2, Y4
-	VPADDW       Y2, Y4, Y4
-	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
-	VPSUBW       Y10, Y4, Y4
-	VPSUBW       Y1, Y4, Y4
-	VPMULHW      vp8_k1<>+0(SB), Y2, Y9
-	VPADDW       Y2, Y9, Y9
-	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
-	VPADDW       Y10, Y9, Y9
-	VPADDW       Y1, Y9, Y9
-	VPADDW       Y9, Y3, Y1
-	VPADDW       Y4, Y0, Y2
-	VPSUBW       Y4, Y0, Y0
-	VPSUBW       Y9, Y3, Y3
-	VPSRAW       $0x03, Y1, Y1
-	VPSRAW       $0x03, Y2, Y2
-	VPSRAW       $0x03, Y0, Y0
-	VPSRAW       $0x03, Y3, Y3
-	VPUNPCKLWD   Y2, Y1, Y4
-	VPUNPCKHWD   Y2, Y1, Y1
-	VPUNPCKLWD   Y3, Y0, Y2
-	VPUNPCKHWD   Y3, Y0, Y3
-	VPUNPCKLDQ   Y2, Y4, Y0
-	VPUNPCKHDQ   Y2, Y4, Y2
-	VPUNPCKLDQ   Y3, Y1, Y4
-	VPUNPCKHDQ   Y3, Y1, Y3
-	VPUNPCKLQDQ  Y4, Y0, Y1
-	VPUNPCKHQDQ  Y4, Y0, Y0
-	VPUNPCKLQDQ  Y3, Y2, Y4
-	VPUNPCKHQDQ  Y3, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VMOVQ        (AX), X5
-	VMOVQ        (CX), X6
-	VINSERTI128  $0x01, X6, Y5, Y5
-	VPUNPCKLBW   Y3, Y5, Y5
-	VPADDW       Y1, Y5, Y5
-	VPACKUSWB    Y5, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
-	VMOVQ        X5, (AX)
-	VMOVQ        X6, (CX)
-	ADDQ         DX, AX
-	ADDQ         DX, CX
-	VMOVQ        (AX), X6
-	VMOVQ        (CX), X1
-	VINSERTI128  $0x01, X1, Y6, Y6
-	VPUNPCKLBW   Y3, Y6, Y6
-	VPADDW       Y0, Y6, Y6
-	VPACKUSWB    Y6, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X1
-	VMOVQ        X6, (AX)
-	VMOVQ        X1, (CX)
-	ADDQ         DX, AX
-	ADDQ         DX, CX
-	VMOVQ        (AX), X7
-	VMOVQ        (CX), X0
-	VINSERTI128  $0x01, X0, Y7, Y7
-	VPUNPCKLBW   Y3, Y7, Y7
-	VPADDW       Y4, Y7, Y7
-	VPACKUSWB    Y7, Y7, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VMOVQ        X7, (AX)
-	VMOVQ        X0, (CX)
-	ADDQ         DX, AX
-	ADDQ         DX, CX
-	VMOVQ        (AX), X8
-	VMOVQ        (CX), X0
-	VINSERTI128  $0x01, X0, Y8, Y8
-	VPUNPCKLBW   Y3, Y8, Y8
-	VPADDW       Y2, Y8, Y8
-	VPACKUSWB    Y8, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X0
-	VMOVQ        X8, (AX)
-	VMOVQ        X0, (CX)
-	VZEROUPPER
-	RET
-
-// func vp8AddBlockAVX2(dst *byte, stride int, coef *[16]int16)
-// Requires: AVX
-TEXT ·vp8AddBlockAVX2(SB), NOSPLIT, $0-24
-	MOVQ        dst+0(FP), AX
-	MOVQ        stride+8(FP), CX
-	MOVQ        coef+16(FP), DX
-	VMOVQ       (DX), X0
-	VMOVQ       8(DX), X1
-	VMOVQ       16(DX), X2
-	VMOVQ       24(DX), X3
-	VPADDW      X2, X0, X4
-	VPSUBW      X2, X0, X0
-	VPMULHW     vp8_k2<>+0(SB), X1, X2
-	VPADDW      X1, X2, X2
-	VPMULHW     vp8_k1<>+0(SB), X3, X6
-	VPSUBW      X6, X2, X2
-	VPSUBW      X3, X2, X2
-	VPMULHW     vp8_k1<>+0(SB), X1, X5
-	VPADDW      X1, X5, X5
-	VPMULHW     vp8_k2<>+0(SB), X3, X6
-	VPADDW      X6, X5, X5
-	VPADDW      X3, X5, X5
-	VPADDW      X5, X4, X1
-	VPADDW      X2, X0, X3
-	VPSUBW      X2, X0, X0
-	VPSUBW      X5, X4, X2
-	VPUNPCKLWD  X3, X1, X4
-	VPUNPCKHWD  X3, X1, X1
-	VPUNPCKLWD  X2, X0, X3
-	VPUNPCKHWD  X2, X0, X2
-	VPUNPCKLDQ  X3, X4, X0
-	VPUNPCKHDQ  X3, X4, X3
-	VPUNPCKLDQ  X2, X1, X4
-	VPUNPCKHDQ  X2, X1, X2
-	VPUNPCKLQDQ X4, X0, X1
-	VPUNPCKHQDQ X4, X0, X0
-	VPUNPCKLQDQ X2, X3, X4
-	VPUNPCKHQDQ X2, X3, X2
-	VPADDW      vp8_4<>+0(SB), X1, X1
-	VPADDW      X4, X1, X3
-	VPSUBW      X4, X1, X1
-	VPMULHW     vp8_k2<>+0(SB), X0, X4
-	VPADDW      X0, X4, X4
-	VPMULHW     vp8_k1<>+0(SB), X2, X6
-	VPSUBW      X6, X4, X4
-	VPSUBW      X2, X4, X4
-	VPMULHW     vp8_k1<>+0(SB), X0, X5
-	VPADDW      X0, X5, X5
-	VPMULHW     vp8_k2<>+0(SB), X2, X6
-	VPADDW      X6, X5, X5
-	VPADDW      X2, X5, X5
-	VPADDW      X5, X3, X0
-	VPADDW      X4, X1, X2
-	VPSUBW      X4, X1, X1
-	VPSUBW      X5, X3, X3
-	VPSRAW      $0x03, X0, X0
-	VPSRAW      $0x03, X2, X2
-	VPSRAW      $0x03, X1, X1
-	VPSRAW      $0x03, X3, X3
-	VPUNPCKLWD  X2, X0, X4
-	VPUNPCKHWD  X2, X0, X0
-	VPUNPCKLWD  X3, X1, X2
-	VPUNPCKHWD  X3, X1, X3
-	VPUNPCKLDQ  X2, X4, X1
-	VPUNPCKHDQ  X2, X4, X2
-	VPUNPCKLDQ  X3, X0, X4
-	VPUNPCKHDQ  X3, X0, X3
-	VPUNPCKLQDQ X4, X1, X0
-	VPUNPCKHQDQ X4, X1, X1
-	VPUNPCKLQDQ X3, X2, X4
-	VPUNPCKHQDQ X3, X2, X2
-	VPXOR       X3, X3, X3
-	VMOVD       (AX), X5
-	VPUNPCKLBW  X3, X5, X5
-	VPADDW      X0, X5, X5
-	VPACKUSWB   X5, X5, X5
-	VMOVD       X5, (AX)
-	ADDQ        CX, AX
-	VMOVD       (AX), X0
-	VPUNPCKLBW  X3, X0, X0
-	VPADDW      X1, X0, X0
-	VPACKUSWB   X0, X0, X0
-	VMOVD       X0, (AX)
-	ADDQ        CX, AX
-	VMOVD       (AX), X0
-	VPUNPCKLBW  X3, X0, X0
-	VPADDW      X4, X0, X0
-	VPACKUSWB   X0, X0, X0
-	VMOVD       X0, (AX)
-	ADDQ        CX, AX
-	VMOVD       (AX), X0
-	VPUNPCKLBW  X3, X0, X0
-	VPADDW      X2, X0, X0
-	VPACKUSWB   X0, X0, X0
-	VMOVD       X0, (AX)
-	RET
-
 // func vp8TrueAVX2(dst *byte, stride int, n int)
 // Requires: AVX, AVX2
 TEXT ·vp8TrueAVX2(SB), NOSPLIT, $0-24
@@ -2338,6 +2084,1256 @@ loop:
 	VZEROUPPER
 	RET
 
+DATA vp8_k1<>+0(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+4(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+8(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+12(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+16(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+20(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+24(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+28(SB)/4, $0x4e7b4e7b
+GLOBL vp8_k1<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_k2<>+0(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+4(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+8(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+12(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+16(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+20(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+24(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+28(SB)/4, $0x8a8c8a8c
+GLOBL vp8_k2<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_4<>+0(SB)/4, $0x00040004
+DATA vp8_4<>+4(SB)/4, $0x00040004
+DATA vp8_4<>+8(SB)/4, $0x00040004
+DATA vp8_4<>+12(SB)/4, $0x00040004
+DATA vp8_4<>+16(SB)/4, $0x00040004
+DATA vp8_4<>+20(SB)/4, $0x00040004
+DATA vp8_4<>+24(SB)/4, $0x00040004
+DATA vp8_4<>+28(SB)/4, $0x00040004
+GLOBL vp8_4<>(SB), RODATA|NOPTR, $32
+
+// func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
+// Requires: AVX, AVX2
+TEXT ·vp8AddRowAVX2(SB), NOSPLIT, $0-40
+	MOVQ         a+0(FP), AX
+	MOVQ         b+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         coefA+24(FP), BX
+	MOVQ         coefB+32(FP), SI
+	VMOVDQU      (BX), X0
+	VINSERTI128  $0x01, (SI), Y0, Y0
+	VMOVDQU      16(BX), X1
+	VINSERTI128  $0x01, 16(SI), Y1, Y1
+	VMOVDQU      32(BX), X2
+	VINSERTI128  $0x01, 32(SI), Y2, Y2
+	VMOVDQU      48(BX), X3
+	VINSERTI128  $0x01, 48(SI), Y3, Y3
+	VPUNPCKLQDQ  Y2, Y0, Y4
+	VPUNPCKHQDQ  Y2, Y0, Y0
+	VPUNPCKLQDQ  Y3, Y1, Y2
+	VPUNPCKHQDQ  Y3, Y1, Y1
+	VPADDW       Y2, Y4, Y3
+	VPSUBW       Y2, Y4, Y2
+	VPMULHW      vp8_k2<>+0(SB), Y0, Y4
+	VPADDW       Y0, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
+	VPSUBW       Y10, Y4, Y4
+	VPSUBW       Y1, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y0, Y9
+	VPADDW       Y0, Y9, Y9
+	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
+	VPADDW       Y10, Y9, Y9
+	VPADDW       Y1, Y9, Y9
+	VPADDW       Y9, Y3, Y0
+	VPADDW       Y4, Y2, Y1
+	VPSUBW       Y4, Y2, Y2
+	VPSUBW       Y9, Y3, Y3
+	VPUNPCKLWD   Y1, Y0, Y4
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKLWD   Y3, Y2, Y1
+	VPUNPCKHWD   Y3, Y2, Y3
+	VPUNPCKLDQ   Y1, Y4, Y2
+	VPUNPCKHDQ   Y1, Y4, Y1
+	VPUNPCKLDQ   Y3, Y0, Y4
+	VPUNPCKHDQ   Y3, Y0, Y3
+	VPUNPCKLQDQ  Y4, Y2, Y0
+	VPUNPCKHQDQ  Y4, Y2, Y2
+	VPUNPCKLQDQ  Y3, Y1, Y4
+	VPUNPCKHQDQ  Y3, Y1, Y1
+	VPADDW       vp8_4<>+0(SB), Y0, Y0
+	VPADDW       Y4, Y0, Y3
+	VPSUBW       Y4, Y0, Y0
+	VPMULHW      vp8_k2<>+0(SB), Y2, Y4
+	VPADDW       Y2, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
+	VPSUBW       Y10, Y4, Y4
+	VPSUBW       Y1, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y2, Y9
+	VPADDW       Y2, Y9, Y9
+	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
+	VPADDW       Y10, Y9, Y9
+	VPADDW       Y1, Y9, Y9
+	VPADDW       Y9, Y3, Y1
+	VPADDW       Y4, Y0, Y2
+	VPSUBW       Y4, Y0, Y0
+	VPSUBW       Y9, Y3, Y3
+	VPSRAW       $0x03, Y1, Y1
+	VPSRAW       $0x03, Y2, Y2
+	VPSRAW       $0x03, Y0, Y0
+	VPSRAW       $0x03, Y3, Y3
+	VPUNPCKLWD   Y2, Y1, Y4
+	VPUNPCKHWD   Y2, Y1, Y1
+	VPUNPCKLWD   Y3, Y0, Y2
+	VPUNPCKHWD   Y3, Y0, Y3
+	VPUNPCKLDQ   Y2, Y4, Y0
+	VPUNPCKHDQ   Y2, Y4, Y2
+	VPUNPCKLDQ   Y3, Y1, Y4
+	VPUNPCKHDQ   Y3, Y1, Y3
+	VPUNPCKLQDQ  Y4, Y0, Y1
+	VPUNPCKHQDQ  Y4, Y0, Y0
+	VPUNPCKLQDQ  Y3, Y2, Y4
+	VPUNPCKHQDQ  Y3, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VMOVQ        (AX), X5
+	VMOVQ        (CX), X6
+	VINSERTI128  $0x01, X6, Y5, Y5
+	VPUNPCKLBW   Y3, Y5, Y5
+	VPADDW       Y1, Y5, Y5
+	VPACKUSWB    Y5, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VMOVQ        X5, (AX)
+	VMOVQ        X6, (CX)
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	VMOVQ        (AX), X6
+	VMOVQ        (CX), X1
+	VINSERTI128  $0x01, X1, Y6, Y6
+	VPUNPCKLBW   Y3, Y6, Y6
+	VPADDW       Y0, Y6, Y6
+	VPACKUSWB    Y6, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X1
+	VMOVQ        X6, (AX)
+	VMOVQ        X1, (CX)
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	VMOVQ        (AX), X7
+	VMOVQ        (CX), X0
+	VINSERTI128  $0x01, X0, Y7, Y7
+	VPUNPCKLBW   Y3, Y7, Y7
+	VPADDW       Y4, Y7, Y7
+	VPACKUSWB    Y7, Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X0
+	VMOVQ        X7, (AX)
+	VMOVQ        X0, (CX)
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	VMOVQ        (AX), X8
+	VMOVQ        (CX), X0
+	VINSERTI128  $0x01, X0, Y8, Y8
+	VPUNPCKLBW   Y3, Y8, Y8
+	VPADDW       Y2, Y8, Y8
+	VPACKUSWB    Y8, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X0
+	VMOVQ        X8, (AX)
+	VMOVQ        X0, (CX)
+	VZEROUPPER
+	RET
+
+DATA vp8_edge_left<>+0(SB)/1, $0x0f
+DATA vp8_edge_left<>+1(SB)/1, $0x0f
+DATA vp8_edge_left<>+2(SB)/1, $0x0b
+DATA vp8_edge_left<>+3(SB)/1, $0x07
+DATA vp8_edge_left<>+4(SB)/1, $0x03
+DATA vp8_edge_left<>+5(SB)/1, $0x80
+DATA vp8_edge_left<>+6(SB)/1, $0x80
+DATA vp8_edge_left<>+7(SB)/1, $0x80
+DATA vp8_edge_left<>+8(SB)/1, $0x80
+DATA vp8_edge_left<>+9(SB)/1, $0x80
+DATA vp8_edge_left<>+10(SB)/1, $0x80
+DATA vp8_edge_left<>+11(SB)/1, $0x80
+DATA vp8_edge_left<>+12(SB)/1, $0x80
+DATA vp8_edge_left<>+13(SB)/1, $0x80
+DATA vp8_edge_left<>+14(SB)/1, $0x80
+DATA vp8_edge_left<>+15(SB)/1, $0x80
+GLOBL vp8_edge_left<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_edge_above<>+0(SB)/1, $0x80
+DATA vp8_edge_above<>+1(SB)/1, $0x80
+DATA vp8_edge_above<>+2(SB)/1, $0x80
+DATA vp8_edge_above<>+3(SB)/1, $0x80
+DATA vp8_edge_above<>+4(SB)/1, $0x80
+DATA vp8_edge_above<>+5(SB)/1, $0x00
+DATA vp8_edge_above<>+6(SB)/1, $0x01
+DATA vp8_edge_above<>+7(SB)/1, $0x02
+DATA vp8_edge_above<>+8(SB)/1, $0x03
+DATA vp8_edge_above<>+9(SB)/1, $0x04
+DATA vp8_edge_above<>+10(SB)/1, $0x05
+DATA vp8_edge_above<>+11(SB)/1, $0x06
+DATA vp8_edge_above<>+12(SB)/1, $0x07
+DATA vp8_edge_above<>+13(SB)/1, $0x08
+DATA vp8_edge_above<>+14(SB)/1, $0x08
+DATA vp8_edge_above<>+15(SB)/1, $0x80
+GLOBL vp8_edge_above<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_mean_left<>+0(SB)/1, $0x03
+DATA vp8_mean_left<>+1(SB)/1, $0x07
+DATA vp8_mean_left<>+2(SB)/1, $0x0b
+DATA vp8_mean_left<>+3(SB)/1, $0x0f
+DATA vp8_mean_left<>+4(SB)/1, $0x80
+DATA vp8_mean_left<>+5(SB)/1, $0x80
+DATA vp8_mean_left<>+6(SB)/1, $0x80
+DATA vp8_mean_left<>+7(SB)/1, $0x80
+DATA vp8_mean_left<>+8(SB)/1, $0x80
+DATA vp8_mean_left<>+9(SB)/1, $0x80
+DATA vp8_mean_left<>+10(SB)/1, $0x80
+DATA vp8_mean_left<>+11(SB)/1, $0x80
+DATA vp8_mean_left<>+12(SB)/1, $0x80
+DATA vp8_mean_left<>+13(SB)/1, $0x80
+DATA vp8_mean_left<>+14(SB)/1, $0x80
+DATA vp8_mean_left<>+15(SB)/1, $0x80
+GLOBL vp8_mean_left<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_mean_above<>+0(SB)/1, $0x80
+DATA vp8_mean_above<>+1(SB)/1, $0x80
+DATA vp8_mean_above<>+2(SB)/1, $0x80
+DATA vp8_mean_above<>+3(SB)/1, $0x80
+DATA vp8_mean_above<>+4(SB)/1, $0x01
+DATA vp8_mean_above<>+5(SB)/1, $0x02
+DATA vp8_mean_above<>+6(SB)/1, $0x03
+DATA vp8_mean_above<>+7(SB)/1, $0x04
+DATA vp8_mean_above<>+8(SB)/1, $0x80
+DATA vp8_mean_above<>+9(SB)/1, $0x80
+DATA vp8_mean_above<>+10(SB)/1, $0x80
+DATA vp8_mean_above<>+11(SB)/1, $0x80
+DATA vp8_mean_above<>+12(SB)/1, $0x80
+DATA vp8_mean_above<>+13(SB)/1, $0x80
+DATA vp8_mean_above<>+14(SB)/1, $0x80
+DATA vp8_mean_above<>+15(SB)/1, $0x80
+GLOBL vp8_mean_above<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_left01<>+0(SB)/1, $0x03
+DATA vp8_left01<>+1(SB)/1, $0x80
+DATA vp8_left01<>+2(SB)/1, $0x03
+DATA vp8_left01<>+3(SB)/1, $0x80
+DATA vp8_left01<>+4(SB)/1, $0x03
+DATA vp8_left01<>+5(SB)/1, $0x80
+DATA vp8_left01<>+6(SB)/1, $0x03
+DATA vp8_left01<>+7(SB)/1, $0x80
+DATA vp8_left01<>+8(SB)/1, $0x07
+DATA vp8_left01<>+9(SB)/1, $0x80
+DATA vp8_left01<>+10(SB)/1, $0x07
+DATA vp8_left01<>+11(SB)/1, $0x80
+DATA vp8_left01<>+12(SB)/1, $0x07
+DATA vp8_left01<>+13(SB)/1, $0x80
+DATA vp8_left01<>+14(SB)/1, $0x07
+DATA vp8_left01<>+15(SB)/1, $0x80
+GLOBL vp8_left01<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_left23<>+0(SB)/1, $0x0b
+DATA vp8_left23<>+1(SB)/1, $0x80
+DATA vp8_left23<>+2(SB)/1, $0x0b
+DATA vp8_left23<>+3(SB)/1, $0x80
+DATA vp8_left23<>+4(SB)/1, $0x0b
+DATA vp8_left23<>+5(SB)/1, $0x80
+DATA vp8_left23<>+6(SB)/1, $0x0b
+DATA vp8_left23<>+7(SB)/1, $0x80
+DATA vp8_left23<>+8(SB)/1, $0x0f
+DATA vp8_left23<>+9(SB)/1, $0x80
+DATA vp8_left23<>+10(SB)/1, $0x0f
+DATA vp8_left23<>+11(SB)/1, $0x80
+DATA vp8_left23<>+12(SB)/1, $0x0f
+DATA vp8_left23<>+13(SB)/1, $0x80
+DATA vp8_left23<>+14(SB)/1, $0x0f
+DATA vp8_left23<>+15(SB)/1, $0x80
+GLOBL vp8_left23<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_aboves<>+0(SB)/1, $0x01
+DATA vp8_aboves<>+1(SB)/1, $0x80
+DATA vp8_aboves<>+2(SB)/1, $0x02
+DATA vp8_aboves<>+3(SB)/1, $0x80
+DATA vp8_aboves<>+4(SB)/1, $0x03
+DATA vp8_aboves<>+5(SB)/1, $0x80
+DATA vp8_aboves<>+6(SB)/1, $0x04
+DATA vp8_aboves<>+7(SB)/1, $0x80
+DATA vp8_aboves<>+8(SB)/1, $0x01
+DATA vp8_aboves<>+9(SB)/1, $0x80
+DATA vp8_aboves<>+10(SB)/1, $0x02
+DATA vp8_aboves<>+11(SB)/1, $0x80
+DATA vp8_aboves<>+12(SB)/1, $0x03
+DATA vp8_aboves<>+13(SB)/1, $0x80
+DATA vp8_aboves<>+14(SB)/1, $0x04
+DATA vp8_aboves<>+15(SB)/1, $0x80
+GLOBL vp8_aboves<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_corners<>+0(SB)/1, $0x00
+DATA vp8_corners<>+1(SB)/1, $0x80
+DATA vp8_corners<>+2(SB)/1, $0x00
+DATA vp8_corners<>+3(SB)/1, $0x80
+DATA vp8_corners<>+4(SB)/1, $0x00
+DATA vp8_corners<>+5(SB)/1, $0x80
+DATA vp8_corners<>+6(SB)/1, $0x00
+DATA vp8_corners<>+7(SB)/1, $0x80
+DATA vp8_corners<>+8(SB)/1, $0x00
+DATA vp8_corners<>+9(SB)/1, $0x80
+DATA vp8_corners<>+10(SB)/1, $0x00
+DATA vp8_corners<>+11(SB)/1, $0x80
+DATA vp8_corners<>+12(SB)/1, $0x00
+DATA vp8_corners<>+13(SB)/1, $0x80
+DATA vp8_corners<>+14(SB)/1, $0x00
+DATA vp8_corners<>+15(SB)/1, $0x80
+GLOBL vp8_corners<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_modes<>+0(SB)/1, $0x80
+DATA vp8_modes<>+1(SB)/1, $0x80
+DATA vp8_modes<>+2(SB)/1, $0x80
+DATA vp8_modes<>+3(SB)/1, $0x80
+DATA vp8_modes<>+4(SB)/1, $0x80
+DATA vp8_modes<>+5(SB)/1, $0x80
+DATA vp8_modes<>+6(SB)/1, $0x80
+DATA vp8_modes<>+7(SB)/1, $0x80
+DATA vp8_modes<>+8(SB)/1, $0x80
+DATA vp8_modes<>+9(SB)/1, $0x80
+DATA vp8_modes<>+10(SB)/1, $0x80
+DATA vp8_modes<>+11(SB)/1, $0x80
+DATA vp8_modes<>+12(SB)/1, $0x80
+DATA vp8_modes<>+13(SB)/1, $0x80
+DATA vp8_modes<>+14(SB)/1, $0x80
+DATA vp8_modes<>+15(SB)/1, $0x80
+DATA vp8_modes<>+16(SB)/1, $0x80
+DATA vp8_modes<>+17(SB)/1, $0x80
+DATA vp8_modes<>+18(SB)/1, $0x80
+DATA vp8_modes<>+19(SB)/1, $0x80
+DATA vp8_modes<>+20(SB)/1, $0x80
+DATA vp8_modes<>+21(SB)/1, $0x80
+DATA vp8_modes<>+22(SB)/1, $0x80
+DATA vp8_modes<>+23(SB)/1, $0x80
+DATA vp8_modes<>+24(SB)/1, $0x80
+DATA vp8_modes<>+25(SB)/1, $0x80
+DATA vp8_modes<>+26(SB)/1, $0x80
+DATA vp8_modes<>+27(SB)/1, $0x80
+DATA vp8_modes<>+28(SB)/1, $0x80
+DATA vp8_modes<>+29(SB)/1, $0x80
+DATA vp8_modes<>+30(SB)/1, $0x80
+DATA vp8_modes<>+31(SB)/1, $0x80
+DATA vp8_modes<>+32(SB)/1, $0x00
+DATA vp8_modes<>+33(SB)/1, $0x00
+DATA vp8_modes<>+34(SB)/1, $0x00
+DATA vp8_modes<>+35(SB)/1, $0x00
+DATA vp8_modes<>+36(SB)/1, $0x00
+DATA vp8_modes<>+37(SB)/1, $0x00
+DATA vp8_modes<>+38(SB)/1, $0x00
+DATA vp8_modes<>+39(SB)/1, $0x00
+DATA vp8_modes<>+40(SB)/1, $0x00
+DATA vp8_modes<>+41(SB)/1, $0x00
+DATA vp8_modes<>+42(SB)/1, $0x00
+DATA vp8_modes<>+43(SB)/1, $0x00
+DATA vp8_modes<>+44(SB)/1, $0x00
+DATA vp8_modes<>+45(SB)/1, $0x00
+DATA vp8_modes<>+46(SB)/1, $0x00
+DATA vp8_modes<>+47(SB)/1, $0x00
+DATA vp8_modes<>+48(SB)/1, $0x00
+DATA vp8_modes<>+49(SB)/1, $0x00
+DATA vp8_modes<>+50(SB)/1, $0x00
+DATA vp8_modes<>+51(SB)/1, $0x00
+DATA vp8_modes<>+52(SB)/1, $0x00
+DATA vp8_modes<>+53(SB)/1, $0x00
+DATA vp8_modes<>+54(SB)/1, $0x00
+DATA vp8_modes<>+55(SB)/1, $0x00
+DATA vp8_modes<>+56(SB)/1, $0x00
+DATA vp8_modes<>+57(SB)/1, $0x00
+DATA vp8_modes<>+58(SB)/1, $0x00
+DATA vp8_modes<>+59(SB)/1, $0x00
+DATA vp8_modes<>+60(SB)/1, $0x00
+DATA vp8_modes<>+61(SB)/1, $0x00
+DATA vp8_modes<>+62(SB)/1, $0x00
+DATA vp8_modes<>+63(SB)/1, $0x00
+DATA vp8_modes<>+64(SB)/1, $0x80
+DATA vp8_modes<>+65(SB)/1, $0x80
+DATA vp8_modes<>+66(SB)/1, $0x80
+DATA vp8_modes<>+67(SB)/1, $0x80
+DATA vp8_modes<>+68(SB)/1, $0x80
+DATA vp8_modes<>+69(SB)/1, $0x80
+DATA vp8_modes<>+70(SB)/1, $0x80
+DATA vp8_modes<>+71(SB)/1, $0x80
+DATA vp8_modes<>+72(SB)/1, $0x80
+DATA vp8_modes<>+73(SB)/1, $0x80
+DATA vp8_modes<>+74(SB)/1, $0x80
+DATA vp8_modes<>+75(SB)/1, $0x80
+DATA vp8_modes<>+76(SB)/1, $0x80
+DATA vp8_modes<>+77(SB)/1, $0x80
+DATA vp8_modes<>+78(SB)/1, $0x80
+DATA vp8_modes<>+79(SB)/1, $0x80
+DATA vp8_modes<>+80(SB)/1, $0x80
+DATA vp8_modes<>+81(SB)/1, $0x80
+DATA vp8_modes<>+82(SB)/1, $0x80
+DATA vp8_modes<>+83(SB)/1, $0x80
+DATA vp8_modes<>+84(SB)/1, $0x80
+DATA vp8_modes<>+85(SB)/1, $0x80
+DATA vp8_modes<>+86(SB)/1, $0x80
+DATA vp8_modes<>+87(SB)/1, $0x80
+DATA vp8_modes<>+88(SB)/1, $0x80
+DATA vp8_modes<>+89(SB)/1, $0x80
+DATA vp8_modes<>+90(SB)/1, $0x80
+DATA vp8_modes<>+91(SB)/1, $0x80
+DATA vp8_modes<>+92(SB)/1, $0x80
+DATA vp8_modes<>+93(SB)/1, $0x80
+DATA vp8_modes<>+94(SB)/1, $0x80
+DATA vp8_modes<>+95(SB)/1, $0x80
+DATA vp8_modes<>+96(SB)/1, $0x80
+DATA vp8_modes<>+97(SB)/1, $0x80
+DATA vp8_modes<>+98(SB)/1, $0x80
+DATA vp8_modes<>+99(SB)/1, $0x80
+DATA vp8_modes<>+100(SB)/1, $0x80
+DATA vp8_modes<>+101(SB)/1, $0x80
+DATA vp8_modes<>+102(SB)/1, $0x80
+DATA vp8_modes<>+103(SB)/1, $0x80
+DATA vp8_modes<>+104(SB)/1, $0x80
+DATA vp8_modes<>+105(SB)/1, $0x80
+DATA vp8_modes<>+106(SB)/1, $0x80
+DATA vp8_modes<>+107(SB)/1, $0x80
+DATA vp8_modes<>+108(SB)/1, $0x80
+DATA vp8_modes<>+109(SB)/1, $0x80
+DATA vp8_modes<>+110(SB)/1, $0x80
+DATA vp8_modes<>+111(SB)/1, $0x80
+DATA vp8_modes<>+112(SB)/1, $0xff
+DATA vp8_modes<>+113(SB)/1, $0xff
+DATA vp8_modes<>+114(SB)/1, $0xff
+DATA vp8_modes<>+115(SB)/1, $0xff
+DATA vp8_modes<>+116(SB)/1, $0xff
+DATA vp8_modes<>+117(SB)/1, $0xff
+DATA vp8_modes<>+118(SB)/1, $0xff
+DATA vp8_modes<>+119(SB)/1, $0xff
+DATA vp8_modes<>+120(SB)/1, $0xff
+DATA vp8_modes<>+121(SB)/1, $0xff
+DATA vp8_modes<>+122(SB)/1, $0xff
+DATA vp8_modes<>+123(SB)/1, $0xff
+DATA vp8_modes<>+124(SB)/1, $0xff
+DATA vp8_modes<>+125(SB)/1, $0xff
+DATA vp8_modes<>+126(SB)/1, $0xff
+DATA vp8_modes<>+127(SB)/1, $0xff
+DATA vp8_modes<>+128(SB)/1, $0x05
+DATA vp8_modes<>+129(SB)/1, $0x06
+DATA vp8_modes<>+130(SB)/1, $0x07
+DATA vp8_modes<>+131(SB)/1, $0x08
+DATA vp8_modes<>+132(SB)/1, $0x05
+DATA vp8_modes<>+133(SB)/1, $0x06
+DATA vp8_modes<>+134(SB)/1, $0x07
+DATA vp8_modes<>+135(SB)/1, $0x08
+DATA vp8_modes<>+136(SB)/1, $0x05
+DATA vp8_modes<>+137(SB)/1, $0x06
+DATA vp8_modes<>+138(SB)/1, $0x07
+DATA vp8_modes<>+139(SB)/1, $0x08
+DATA vp8_modes<>+140(SB)/1, $0x05
+DATA vp8_modes<>+141(SB)/1, $0x06
+DATA vp8_modes<>+142(SB)/1, $0x07
+DATA vp8_modes<>+143(SB)/1, $0x08
+DATA vp8_modes<>+144(SB)/1, $0x80
+DATA vp8_modes<>+145(SB)/1, $0x80
+DATA vp8_modes<>+146(SB)/1, $0x80
+DATA vp8_modes<>+147(SB)/1, $0x80
+DATA vp8_modes<>+148(SB)/1, $0x80
+DATA vp8_modes<>+149(SB)/1, $0x80
+DATA vp8_modes<>+150(SB)/1, $0x80
+DATA vp8_modes<>+151(SB)/1, $0x80
+DATA vp8_modes<>+152(SB)/1, $0x80
+DATA vp8_modes<>+153(SB)/1, $0x80
+DATA vp8_modes<>+154(SB)/1, $0x80
+DATA vp8_modes<>+155(SB)/1, $0x80
+DATA vp8_modes<>+156(SB)/1, $0x80
+DATA vp8_modes<>+157(SB)/1, $0x80
+DATA vp8_modes<>+158(SB)/1, $0x80
+DATA vp8_modes<>+159(SB)/1, $0x80
+DATA vp8_modes<>+160(SB)/1, $0x80
+DATA vp8_modes<>+161(SB)/1, $0x80
+DATA vp8_modes<>+162(SB)/1, $0x80
+DATA vp8_modes<>+163(SB)/1, $0x80
+DATA vp8_modes<>+164(SB)/1, $0x80
+DATA vp8_modes<>+165(SB)/1, $0x80
+DATA vp8_modes<>+166(SB)/1, $0x80
+DATA vp8_modes<>+167(SB)/1, $0x80
+DATA vp8_modes<>+168(SB)/1, $0x80
+DATA vp8_modes<>+169(SB)/1, $0x80
+DATA vp8_modes<>+170(SB)/1, $0x80
+DATA vp8_modes<>+171(SB)/1, $0x80
+DATA vp8_modes<>+172(SB)/1, $0x80
+DATA vp8_modes<>+173(SB)/1, $0x80
+DATA vp8_modes<>+174(SB)/1, $0x80
+DATA vp8_modes<>+175(SB)/1, $0x80
+DATA vp8_modes<>+176(SB)/1, $0x00
+DATA vp8_modes<>+177(SB)/1, $0x00
+DATA vp8_modes<>+178(SB)/1, $0x00
+DATA vp8_modes<>+179(SB)/1, $0x00
+DATA vp8_modes<>+180(SB)/1, $0x00
+DATA vp8_modes<>+181(SB)/1, $0x00
+DATA vp8_modes<>+182(SB)/1, $0x00
+DATA vp8_modes<>+183(SB)/1, $0x00
+DATA vp8_modes<>+184(SB)/1, $0x00
+DATA vp8_modes<>+185(SB)/1, $0x00
+DATA vp8_modes<>+186(SB)/1, $0x00
+DATA vp8_modes<>+187(SB)/1, $0x00
+DATA vp8_modes<>+188(SB)/1, $0x00
+DATA vp8_modes<>+189(SB)/1, $0x00
+DATA vp8_modes<>+190(SB)/1, $0x00
+DATA vp8_modes<>+191(SB)/1, $0x00
+DATA vp8_modes<>+192(SB)/1, $0x03
+DATA vp8_modes<>+193(SB)/1, $0x03
+DATA vp8_modes<>+194(SB)/1, $0x03
+DATA vp8_modes<>+195(SB)/1, $0x03
+DATA vp8_modes<>+196(SB)/1, $0x02
+DATA vp8_modes<>+197(SB)/1, $0x02
+DATA vp8_modes<>+198(SB)/1, $0x02
+DATA vp8_modes<>+199(SB)/1, $0x02
+DATA vp8_modes<>+200(SB)/1, $0x01
+DATA vp8_modes<>+201(SB)/1, $0x01
+DATA vp8_modes<>+202(SB)/1, $0x01
+DATA vp8_modes<>+203(SB)/1, $0x01
+DATA vp8_modes<>+204(SB)/1, $0x00
+DATA vp8_modes<>+205(SB)/1, $0x00
+DATA vp8_modes<>+206(SB)/1, $0x00
+DATA vp8_modes<>+207(SB)/1, $0x00
+DATA vp8_modes<>+208(SB)/1, $0x80
+DATA vp8_modes<>+209(SB)/1, $0x80
+DATA vp8_modes<>+210(SB)/1, $0x80
+DATA vp8_modes<>+211(SB)/1, $0x80
+DATA vp8_modes<>+212(SB)/1, $0x80
+DATA vp8_modes<>+213(SB)/1, $0x80
+DATA vp8_modes<>+214(SB)/1, $0x80
+DATA vp8_modes<>+215(SB)/1, $0x80
+DATA vp8_modes<>+216(SB)/1, $0x80
+DATA vp8_modes<>+217(SB)/1, $0x80
+DATA vp8_modes<>+218(SB)/1, $0x80
+DATA vp8_modes<>+219(SB)/1, $0x80
+DATA vp8_modes<>+220(SB)/1, $0x80
+DATA vp8_modes<>+221(SB)/1, $0x80
+DATA vp8_modes<>+222(SB)/1, $0x80
+DATA vp8_modes<>+223(SB)/1, $0x80
+DATA vp8_modes<>+224(SB)/1, $0x80
+DATA vp8_modes<>+225(SB)/1, $0x80
+DATA vp8_modes<>+226(SB)/1, $0x80
+DATA vp8_modes<>+227(SB)/1, $0x80
+DATA vp8_modes<>+228(SB)/1, $0x80
+DATA vp8_modes<>+229(SB)/1, $0x80
+DATA vp8_modes<>+230(SB)/1, $0x80
+DATA vp8_modes<>+231(SB)/1, $0x80
+DATA vp8_modes<>+232(SB)/1, $0x80
+DATA vp8_modes<>+233(SB)/1, $0x80
+DATA vp8_modes<>+234(SB)/1, $0x80
+DATA vp8_modes<>+235(SB)/1, $0x80
+DATA vp8_modes<>+236(SB)/1, $0x80
+DATA vp8_modes<>+237(SB)/1, $0x80
+DATA vp8_modes<>+238(SB)/1, $0x80
+DATA vp8_modes<>+239(SB)/1, $0x80
+DATA vp8_modes<>+240(SB)/1, $0x00
+DATA vp8_modes<>+241(SB)/1, $0x00
+DATA vp8_modes<>+242(SB)/1, $0x00
+DATA vp8_modes<>+243(SB)/1, $0x00
+DATA vp8_modes<>+244(SB)/1, $0x00
+DATA vp8_modes<>+245(SB)/1, $0x00
+DATA vp8_modes<>+246(SB)/1, $0x00
+DATA vp8_modes<>+247(SB)/1, $0x00
+DATA vp8_modes<>+248(SB)/1, $0x00
+DATA vp8_modes<>+249(SB)/1, $0x00
+DATA vp8_modes<>+250(SB)/1, $0x00
+DATA vp8_modes<>+251(SB)/1, $0x00
+DATA vp8_modes<>+252(SB)/1, $0x00
+DATA vp8_modes<>+253(SB)/1, $0x00
+DATA vp8_modes<>+254(SB)/1, $0x00
+DATA vp8_modes<>+255(SB)/1, $0x00
+DATA vp8_modes<>+256(SB)/1, $0x04
+DATA vp8_modes<>+257(SB)/1, $0x05
+DATA vp8_modes<>+258(SB)/1, $0x06
+DATA vp8_modes<>+259(SB)/1, $0x07
+DATA vp8_modes<>+260(SB)/1, $0x03
+DATA vp8_modes<>+261(SB)/1, $0x04
+DATA vp8_modes<>+262(SB)/1, $0x05
+DATA vp8_modes<>+263(SB)/1, $0x06
+DATA vp8_modes<>+264(SB)/1, $0x02
+DATA vp8_modes<>+265(SB)/1, $0x03
+DATA vp8_modes<>+266(SB)/1, $0x04
+DATA vp8_modes<>+267(SB)/1, $0x05
+DATA vp8_modes<>+268(SB)/1, $0x01
+DATA vp8_modes<>+269(SB)/1, $0x02
+DATA vp8_modes<>+270(SB)/1, $0x03
+DATA vp8_modes<>+271(SB)/1, $0x04
+DATA vp8_modes<>+272(SB)/1, $0x80
+DATA vp8_modes<>+273(SB)/1, $0x80
+DATA vp8_modes<>+274(SB)/1, $0x80
+DATA vp8_modes<>+275(SB)/1, $0x80
+DATA vp8_modes<>+276(SB)/1, $0x80
+DATA vp8_modes<>+277(SB)/1, $0x80
+DATA vp8_modes<>+278(SB)/1, $0x80
+DATA vp8_modes<>+279(SB)/1, $0x80
+DATA vp8_modes<>+280(SB)/1, $0x80
+DATA vp8_modes<>+281(SB)/1, $0x80
+DATA vp8_modes<>+282(SB)/1, $0x80
+DATA vp8_modes<>+283(SB)/1, $0x80
+DATA vp8_modes<>+284(SB)/1, $0x80
+DATA vp8_modes<>+285(SB)/1, $0x80
+DATA vp8_modes<>+286(SB)/1, $0x80
+DATA vp8_modes<>+287(SB)/1, $0x80
+DATA vp8_modes<>+288(SB)/1, $0x80
+DATA vp8_modes<>+289(SB)/1, $0x80
+DATA vp8_modes<>+290(SB)/1, $0x80
+DATA vp8_modes<>+291(SB)/1, $0x80
+DATA vp8_modes<>+292(SB)/1, $0x80
+DATA vp8_modes<>+293(SB)/1, $0x80
+DATA vp8_modes<>+294(SB)/1, $0x80
+DATA vp8_modes<>+295(SB)/1, $0x80
+DATA vp8_modes<>+296(SB)/1, $0x80
+DATA vp8_modes<>+297(SB)/1, $0x80
+DATA vp8_modes<>+298(SB)/1, $0x80
+DATA vp8_modes<>+299(SB)/1, $0x80
+DATA vp8_modes<>+300(SB)/1, $0x80
+DATA vp8_modes<>+301(SB)/1, $0x80
+DATA vp8_modes<>+302(SB)/1, $0x80
+DATA vp8_modes<>+303(SB)/1, $0x80
+DATA vp8_modes<>+304(SB)/1, $0x00
+DATA vp8_modes<>+305(SB)/1, $0x00
+DATA vp8_modes<>+306(SB)/1, $0x00
+DATA vp8_modes<>+307(SB)/1, $0x00
+DATA vp8_modes<>+308(SB)/1, $0x00
+DATA vp8_modes<>+309(SB)/1, $0x00
+DATA vp8_modes<>+310(SB)/1, $0x00
+DATA vp8_modes<>+311(SB)/1, $0x00
+DATA vp8_modes<>+312(SB)/1, $0x00
+DATA vp8_modes<>+313(SB)/1, $0x00
+DATA vp8_modes<>+314(SB)/1, $0x00
+DATA vp8_modes<>+315(SB)/1, $0x00
+DATA vp8_modes<>+316(SB)/1, $0x00
+DATA vp8_modes<>+317(SB)/1, $0x00
+DATA vp8_modes<>+318(SB)/1, $0x00
+DATA vp8_modes<>+319(SB)/1, $0x00
+DATA vp8_modes<>+320(SB)/1, $0x80
+DATA vp8_modes<>+321(SB)/1, $0x80
+DATA vp8_modes<>+322(SB)/1, $0x80
+DATA vp8_modes<>+323(SB)/1, $0x80
+DATA vp8_modes<>+324(SB)/1, $0x04
+DATA vp8_modes<>+325(SB)/1, $0x05
+DATA vp8_modes<>+326(SB)/1, $0x06
+DATA vp8_modes<>+327(SB)/1, $0x07
+DATA vp8_modes<>+328(SB)/1, $0x03
+DATA vp8_modes<>+329(SB)/1, $0x80
+DATA vp8_modes<>+330(SB)/1, $0x80
+DATA vp8_modes<>+331(SB)/1, $0x80
+DATA vp8_modes<>+332(SB)/1, $0x02
+DATA vp8_modes<>+333(SB)/1, $0x04
+DATA vp8_modes<>+334(SB)/1, $0x05
+DATA vp8_modes<>+335(SB)/1, $0x06
+DATA vp8_modes<>+336(SB)/1, $0x05
+DATA vp8_modes<>+337(SB)/1, $0x06
+DATA vp8_modes<>+338(SB)/1, $0x07
+DATA vp8_modes<>+339(SB)/1, $0x08
+DATA vp8_modes<>+340(SB)/1, $0x80
+DATA vp8_modes<>+341(SB)/1, $0x80
+DATA vp8_modes<>+342(SB)/1, $0x80
+DATA vp8_modes<>+343(SB)/1, $0x80
+DATA vp8_modes<>+344(SB)/1, $0x80
+DATA vp8_modes<>+345(SB)/1, $0x05
+DATA vp8_modes<>+346(SB)/1, $0x06
+DATA vp8_modes<>+347(SB)/1, $0x07
+DATA vp8_modes<>+348(SB)/1, $0x80
+DATA vp8_modes<>+349(SB)/1, $0x80
+DATA vp8_modes<>+350(SB)/1, $0x80
+DATA vp8_modes<>+351(SB)/1, $0x80
+DATA vp8_modes<>+352(SB)/1, $0x80
+DATA vp8_modes<>+353(SB)/1, $0x80
+DATA vp8_modes<>+354(SB)/1, $0x80
+DATA vp8_modes<>+355(SB)/1, $0x80
+DATA vp8_modes<>+356(SB)/1, $0x80
+DATA vp8_modes<>+357(SB)/1, $0x80
+DATA vp8_modes<>+358(SB)/1, $0x80
+DATA vp8_modes<>+359(SB)/1, $0x80
+DATA vp8_modes<>+360(SB)/1, $0x80
+DATA vp8_modes<>+361(SB)/1, $0x80
+DATA vp8_modes<>+362(SB)/1, $0x80
+DATA vp8_modes<>+363(SB)/1, $0x80
+DATA vp8_modes<>+364(SB)/1, $0x80
+DATA vp8_modes<>+365(SB)/1, $0x80
+DATA vp8_modes<>+366(SB)/1, $0x80
+DATA vp8_modes<>+367(SB)/1, $0x80
+DATA vp8_modes<>+368(SB)/1, $0x00
+DATA vp8_modes<>+369(SB)/1, $0x00
+DATA vp8_modes<>+370(SB)/1, $0x00
+DATA vp8_modes<>+371(SB)/1, $0x00
+DATA vp8_modes<>+372(SB)/1, $0x00
+DATA vp8_modes<>+373(SB)/1, $0x00
+DATA vp8_modes<>+374(SB)/1, $0x00
+DATA vp8_modes<>+375(SB)/1, $0x00
+DATA vp8_modes<>+376(SB)/1, $0x00
+DATA vp8_modes<>+377(SB)/1, $0x00
+DATA vp8_modes<>+378(SB)/1, $0x00
+DATA vp8_modes<>+379(SB)/1, $0x00
+DATA vp8_modes<>+380(SB)/1, $0x00
+DATA vp8_modes<>+381(SB)/1, $0x00
+DATA vp8_modes<>+382(SB)/1, $0x00
+DATA vp8_modes<>+383(SB)/1, $0x00
+DATA vp8_modes<>+384(SB)/1, $0x06
+DATA vp8_modes<>+385(SB)/1, $0x07
+DATA vp8_modes<>+386(SB)/1, $0x08
+DATA vp8_modes<>+387(SB)/1, $0x09
+DATA vp8_modes<>+388(SB)/1, $0x07
+DATA vp8_modes<>+389(SB)/1, $0x08
+DATA vp8_modes<>+390(SB)/1, $0x09
+DATA vp8_modes<>+391(SB)/1, $0x0a
+DATA vp8_modes<>+392(SB)/1, $0x08
+DATA vp8_modes<>+393(SB)/1, $0x09
+DATA vp8_modes<>+394(SB)/1, $0x0a
+DATA vp8_modes<>+395(SB)/1, $0x0b
+DATA vp8_modes<>+396(SB)/1, $0x09
+DATA vp8_modes<>+397(SB)/1, $0x0a
+DATA vp8_modes<>+398(SB)/1, $0x0b
+DATA vp8_modes<>+399(SB)/1, $0x0c
+DATA vp8_modes<>+400(SB)/1, $0x80
+DATA vp8_modes<>+401(SB)/1, $0x80
+DATA vp8_modes<>+402(SB)/1, $0x80
+DATA vp8_modes<>+403(SB)/1, $0x80
+DATA vp8_modes<>+404(SB)/1, $0x80
+DATA vp8_modes<>+405(SB)/1, $0x80
+DATA vp8_modes<>+406(SB)/1, $0x80
+DATA vp8_modes<>+407(SB)/1, $0x80
+DATA vp8_modes<>+408(SB)/1, $0x80
+DATA vp8_modes<>+409(SB)/1, $0x80
+DATA vp8_modes<>+410(SB)/1, $0x80
+DATA vp8_modes<>+411(SB)/1, $0x80
+DATA vp8_modes<>+412(SB)/1, $0x80
+DATA vp8_modes<>+413(SB)/1, $0x80
+DATA vp8_modes<>+414(SB)/1, $0x80
+DATA vp8_modes<>+415(SB)/1, $0x80
+DATA vp8_modes<>+416(SB)/1, $0x80
+DATA vp8_modes<>+417(SB)/1, $0x80
+DATA vp8_modes<>+418(SB)/1, $0x80
+DATA vp8_modes<>+419(SB)/1, $0x80
+DATA vp8_modes<>+420(SB)/1, $0x80
+DATA vp8_modes<>+421(SB)/1, $0x80
+DATA vp8_modes<>+422(SB)/1, $0x80
+DATA vp8_modes<>+423(SB)/1, $0x80
+DATA vp8_modes<>+424(SB)/1, $0x80
+DATA vp8_modes<>+425(SB)/1, $0x80
+DATA vp8_modes<>+426(SB)/1, $0x80
+DATA vp8_modes<>+427(SB)/1, $0x80
+DATA vp8_modes<>+428(SB)/1, $0x80
+DATA vp8_modes<>+429(SB)/1, $0x80
+DATA vp8_modes<>+430(SB)/1, $0x80
+DATA vp8_modes<>+431(SB)/1, $0x80
+DATA vp8_modes<>+432(SB)/1, $0x00
+DATA vp8_modes<>+433(SB)/1, $0x00
+DATA vp8_modes<>+434(SB)/1, $0x00
+DATA vp8_modes<>+435(SB)/1, $0x00
+DATA vp8_modes<>+436(SB)/1, $0x00
+DATA vp8_modes<>+437(SB)/1, $0x00
+DATA vp8_modes<>+438(SB)/1, $0x00
+DATA vp8_modes<>+439(SB)/1, $0x00
+DATA vp8_modes<>+440(SB)/1, $0x00
+DATA vp8_modes<>+441(SB)/1, $0x00
+DATA vp8_modes<>+442(SB)/1, $0x00
+DATA vp8_modes<>+443(SB)/1, $0x00
+DATA vp8_modes<>+444(SB)/1, $0x00
+DATA vp8_modes<>+445(SB)/1, $0x00
+DATA vp8_modes<>+446(SB)/1, $0x00
+DATA vp8_modes<>+447(SB)/1, $0x00
+DATA vp8_modes<>+448(SB)/1, $0x80
+DATA vp8_modes<>+449(SB)/1, $0x80
+DATA vp8_modes<>+450(SB)/1, $0x80
+DATA vp8_modes<>+451(SB)/1, $0x80
+DATA vp8_modes<>+452(SB)/1, $0x06
+DATA vp8_modes<>+453(SB)/1, $0x07
+DATA vp8_modes<>+454(SB)/1, $0x08
+DATA vp8_modes<>+455(SB)/1, $0x09
+DATA vp8_modes<>+456(SB)/1, $0x80
+DATA vp8_modes<>+457(SB)/1, $0x80
+DATA vp8_modes<>+458(SB)/1, $0x80
+DATA vp8_modes<>+459(SB)/1, $0x0a
+DATA vp8_modes<>+460(SB)/1, $0x07
+DATA vp8_modes<>+461(SB)/1, $0x08
+DATA vp8_modes<>+462(SB)/1, $0x09
+DATA vp8_modes<>+463(SB)/1, $0x0b
+DATA vp8_modes<>+464(SB)/1, $0x06
+DATA vp8_modes<>+465(SB)/1, $0x07
+DATA vp8_modes<>+466(SB)/1, $0x08
+DATA vp8_modes<>+467(SB)/1, $0x09
+DATA vp8_modes<>+468(SB)/1, $0x80
+DATA vp8_modes<>+469(SB)/1, $0x80
+DATA vp8_modes<>+470(SB)/1, $0x80
+DATA vp8_modes<>+471(SB)/1, $0x80
+DATA vp8_modes<>+472(SB)/1, $0x07
+DATA vp8_modes<>+473(SB)/1, $0x08
+DATA vp8_modes<>+474(SB)/1, $0x09
+DATA vp8_modes<>+475(SB)/1, $0x80
+DATA vp8_modes<>+476(SB)/1, $0x80
+DATA vp8_modes<>+477(SB)/1, $0x80
+DATA vp8_modes<>+478(SB)/1, $0x80
+DATA vp8_modes<>+479(SB)/1, $0x80
+DATA vp8_modes<>+480(SB)/1, $0x80
+DATA vp8_modes<>+481(SB)/1, $0x80
+DATA vp8_modes<>+482(SB)/1, $0x80
+DATA vp8_modes<>+483(SB)/1, $0x80
+DATA vp8_modes<>+484(SB)/1, $0x80
+DATA vp8_modes<>+485(SB)/1, $0x80
+DATA vp8_modes<>+486(SB)/1, $0x80
+DATA vp8_modes<>+487(SB)/1, $0x80
+DATA vp8_modes<>+488(SB)/1, $0x80
+DATA vp8_modes<>+489(SB)/1, $0x80
+DATA vp8_modes<>+490(SB)/1, $0x80
+DATA vp8_modes<>+491(SB)/1, $0x80
+DATA vp8_modes<>+492(SB)/1, $0x80
+DATA vp8_modes<>+493(SB)/1, $0x80
+DATA vp8_modes<>+494(SB)/1, $0x80
+DATA vp8_modes<>+495(SB)/1, $0x80
+DATA vp8_modes<>+496(SB)/1, $0x00
+DATA vp8_modes<>+497(SB)/1, $0x00
+DATA vp8_modes<>+498(SB)/1, $0x00
+DATA vp8_modes<>+499(SB)/1, $0x00
+DATA vp8_modes<>+500(SB)/1, $0x00
+DATA vp8_modes<>+501(SB)/1, $0x00
+DATA vp8_modes<>+502(SB)/1, $0x00
+DATA vp8_modes<>+503(SB)/1, $0x00
+DATA vp8_modes<>+504(SB)/1, $0x00
+DATA vp8_modes<>+505(SB)/1, $0x00
+DATA vp8_modes<>+506(SB)/1, $0x00
+DATA vp8_modes<>+507(SB)/1, $0x00
+DATA vp8_modes<>+508(SB)/1, $0x00
+DATA vp8_modes<>+509(SB)/1, $0x00
+DATA vp8_modes<>+510(SB)/1, $0x00
+DATA vp8_modes<>+511(SB)/1, $0x00
+DATA vp8_modes<>+512(SB)/1, $0x80
+DATA vp8_modes<>+513(SB)/1, $0x04
+DATA vp8_modes<>+514(SB)/1, $0x05
+DATA vp8_modes<>+515(SB)/1, $0x06
+DATA vp8_modes<>+516(SB)/1, $0x80
+DATA vp8_modes<>+517(SB)/1, $0x03
+DATA vp8_modes<>+518(SB)/1, $0x80
+DATA vp8_modes<>+519(SB)/1, $0x04
+DATA vp8_modes<>+520(SB)/1, $0x80
+DATA vp8_modes<>+521(SB)/1, $0x02
+DATA vp8_modes<>+522(SB)/1, $0x80
+DATA vp8_modes<>+523(SB)/1, $0x03
+DATA vp8_modes<>+524(SB)/1, $0x80
+DATA vp8_modes<>+525(SB)/1, $0x01
+DATA vp8_modes<>+526(SB)/1, $0x80
+DATA vp8_modes<>+527(SB)/1, $0x02
+DATA vp8_modes<>+528(SB)/1, $0x04
+DATA vp8_modes<>+529(SB)/1, $0x80
+DATA vp8_modes<>+530(SB)/1, $0x80
+DATA vp8_modes<>+531(SB)/1, $0x80
+DATA vp8_modes<>+532(SB)/1, $0x03
+DATA vp8_modes<>+533(SB)/1, $0x80
+DATA vp8_modes<>+534(SB)/1, $0x04
+DATA vp8_modes<>+535(SB)/1, $0x80
+DATA vp8_modes<>+536(SB)/1, $0x02
+DATA vp8_modes<>+537(SB)/1, $0x80
+DATA vp8_modes<>+538(SB)/1, $0x03
+DATA vp8_modes<>+539(SB)/1, $0x80
+DATA vp8_modes<>+540(SB)/1, $0x01
+DATA vp8_modes<>+541(SB)/1, $0x80
+DATA vp8_modes<>+542(SB)/1, $0x02
+DATA vp8_modes<>+543(SB)/1, $0x80
+DATA vp8_modes<>+544(SB)/1, $0x80
+DATA vp8_modes<>+545(SB)/1, $0x80
+DATA vp8_modes<>+546(SB)/1, $0x80
+DATA vp8_modes<>+547(SB)/1, $0x80
+DATA vp8_modes<>+548(SB)/1, $0x80
+DATA vp8_modes<>+549(SB)/1, $0x80
+DATA vp8_modes<>+550(SB)/1, $0x80
+DATA vp8_modes<>+551(SB)/1, $0x80
+DATA vp8_modes<>+552(SB)/1, $0x80
+DATA vp8_modes<>+553(SB)/1, $0x80
+DATA vp8_modes<>+554(SB)/1, $0x80
+DATA vp8_modes<>+555(SB)/1, $0x80
+DATA vp8_modes<>+556(SB)/1, $0x80
+DATA vp8_modes<>+557(SB)/1, $0x80
+DATA vp8_modes<>+558(SB)/1, $0x80
+DATA vp8_modes<>+559(SB)/1, $0x80
+DATA vp8_modes<>+560(SB)/1, $0x00
+DATA vp8_modes<>+561(SB)/1, $0x00
+DATA vp8_modes<>+562(SB)/1, $0x00
+DATA vp8_modes<>+563(SB)/1, $0x00
+DATA vp8_modes<>+564(SB)/1, $0x00
+DATA vp8_modes<>+565(SB)/1, $0x00
+DATA vp8_modes<>+566(SB)/1, $0x00
+DATA vp8_modes<>+567(SB)/1, $0x00
+DATA vp8_modes<>+568(SB)/1, $0x00
+DATA vp8_modes<>+569(SB)/1, $0x00
+DATA vp8_modes<>+570(SB)/1, $0x00
+DATA vp8_modes<>+571(SB)/1, $0x00
+DATA vp8_modes<>+572(SB)/1, $0x00
+DATA vp8_modes<>+573(SB)/1, $0x00
+DATA vp8_modes<>+574(SB)/1, $0x00
+DATA vp8_modes<>+575(SB)/1, $0x00
+DATA vp8_modes<>+576(SB)/1, $0x80
+DATA vp8_modes<>+577(SB)/1, $0x02
+DATA vp8_modes<>+578(SB)/1, $0x80
+DATA vp8_modes<>+579(SB)/1, $0x01
+DATA vp8_modes<>+580(SB)/1, $0x80
+DATA vp8_modes<>+581(SB)/1, $0x01
+DATA vp8_modes<>+582(SB)/1, $0x80
+DATA vp8_modes<>+583(SB)/1, $0x00
+DATA vp8_modes<>+584(SB)/1, $0x80
+DATA vp8_modes<>+585(SB)/1, $0x00
+DATA vp8_modes<>+586(SB)/1, $0x80
+DATA vp8_modes<>+587(SB)/1, $0x80
+DATA vp8_modes<>+588(SB)/1, $0x80
+DATA vp8_modes<>+589(SB)/1, $0x80
+DATA vp8_modes<>+590(SB)/1, $0x80
+DATA vp8_modes<>+591(SB)/1, $0x80
+DATA vp8_modes<>+592(SB)/1, $0x03
+DATA vp8_modes<>+593(SB)/1, $0x80
+DATA vp8_modes<>+594(SB)/1, $0x02
+DATA vp8_modes<>+595(SB)/1, $0x80
+DATA vp8_modes<>+596(SB)/1, $0x02
+DATA vp8_modes<>+597(SB)/1, $0x80
+DATA vp8_modes<>+598(SB)/1, $0x01
+DATA vp8_modes<>+599(SB)/1, $0x80
+DATA vp8_modes<>+600(SB)/1, $0x01
+DATA vp8_modes<>+601(SB)/1, $0x80
+DATA vp8_modes<>+602(SB)/1, $0x00
+DATA vp8_modes<>+603(SB)/1, $0x00
+DATA vp8_modes<>+604(SB)/1, $0x00
+DATA vp8_modes<>+605(SB)/1, $0x00
+DATA vp8_modes<>+606(SB)/1, $0x00
+DATA vp8_modes<>+607(SB)/1, $0x00
+DATA vp8_modes<>+608(SB)/1, $0x80
+DATA vp8_modes<>+609(SB)/1, $0x80
+DATA vp8_modes<>+610(SB)/1, $0x80
+DATA vp8_modes<>+611(SB)/1, $0x80
+DATA vp8_modes<>+612(SB)/1, $0x80
+DATA vp8_modes<>+613(SB)/1, $0x80
+DATA vp8_modes<>+614(SB)/1, $0x80
+DATA vp8_modes<>+615(SB)/1, $0x80
+DATA vp8_modes<>+616(SB)/1, $0x80
+DATA vp8_modes<>+617(SB)/1, $0x80
+DATA vp8_modes<>+618(SB)/1, $0x80
+DATA vp8_modes<>+619(SB)/1, $0x80
+DATA vp8_modes<>+620(SB)/1, $0x80
+DATA vp8_modes<>+621(SB)/1, $0x80
+DATA vp8_modes<>+622(SB)/1, $0x80
+DATA vp8_modes<>+623(SB)/1, $0x80
+DATA vp8_modes<>+624(SB)/1, $0x00
+DATA vp8_modes<>+625(SB)/1, $0x00
+DATA vp8_modes<>+626(SB)/1, $0x00
+DATA vp8_modes<>+627(SB)/1, $0x00
+DATA vp8_modes<>+628(SB)/1, $0x00
+DATA vp8_modes<>+629(SB)/1, $0x00
+DATA vp8_modes<>+630(SB)/1, $0x00
+DATA vp8_modes<>+631(SB)/1, $0x00
+DATA vp8_modes<>+632(SB)/1, $0x00
+DATA vp8_modes<>+633(SB)/1, $0x00
+DATA vp8_modes<>+634(SB)/1, $0x00
+DATA vp8_modes<>+635(SB)/1, $0x00
+DATA vp8_modes<>+636(SB)/1, $0x00
+DATA vp8_modes<>+637(SB)/1, $0x00
+DATA vp8_modes<>+638(SB)/1, $0x00
+DATA vp8_modes<>+639(SB)/1, $0x00
+GLOBL vp8_modes<>(SB), RODATA|NOPTR, $640
+
+DATA vp8_ones<>+0(SB)/2, $0x0101
+DATA vp8_ones<>+2(SB)/2, $0x0101
+DATA vp8_ones<>+4(SB)/2, $0x0101
+DATA vp8_ones<>+6(SB)/2, $0x0101
+DATA vp8_ones<>+8(SB)/2, $0x0101
+DATA vp8_ones<>+10(SB)/2, $0x0101
+DATA vp8_ones<>+12(SB)/2, $0x0101
+DATA vp8_ones<>+14(SB)/2, $0x0101
+DATA vp8_ones<>+16(SB)/2, $0x0101
+DATA vp8_ones<>+18(SB)/2, $0x0101
+DATA vp8_ones<>+20(SB)/2, $0x0101
+DATA vp8_ones<>+22(SB)/2, $0x0101
+DATA vp8_ones<>+24(SB)/2, $0x0101
+DATA vp8_ones<>+26(SB)/2, $0x0101
+DATA vp8_ones<>+28(SB)/2, $0x0101
+DATA vp8_ones<>+30(SB)/2, $0x0101
+GLOBL vp8_ones<>(SB), RODATA|NOPTR, $32
+
+// func vp8PredictBlocksAVX2(dst *byte, stride int, modes *[16]uint8, coef *[16][16]int16)
+// Requires: AVX, AVX2
+TEXT ·vp8PredictBlocksAVX2(SB), $128-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    modes+16(FP), DX
+	MOVQ    coef+24(FP), BX
+	LEAQ    (CX)(CX*2), SI
+	LEAQ    vp8_modes<>+0(SB), DI
+	MOVQ    AX, R8
+	SUBQ    CX, R8
+	VMOVDQU (R8), X0
+	VMOVD   16(R8), X1
+	VPINSRB $0x0f, -1(R8), X2, X2
+	MOVQ    $0x00000004, R8
+
+row:
+	VMOVDQU      (BX), X3
+	VINSERTI128  $0x01, 64(BX), Y3, Y3
+	VMOVDQU      16(BX), X5
+	VINSERTI128  $0x01, 80(BX), Y5, Y5
+	VMOVDQU      32(BX), X7
+	VINSERTI128  $0x01, 96(BX), Y7, Y7
+	VMOVDQU      48(BX), X9
+	VINSERTI128  $0x01, 112(BX), Y9, Y9
+	VPUNPCKLQDQ  Y7, Y3, Y4
+	VPUNPCKHQDQ  Y7, Y3, Y6
+	VPUNPCKLQDQ  Y9, Y5, Y8
+	VPUNPCKHQDQ  Y9, Y5, Y10
+	VPADDW       Y8, Y4, Y11
+	VPSUBW       Y8, Y4, Y4
+	VPMULHW      vp8_k2<>+0(SB), Y6, Y8
+	VPADDW       Y6, Y8, Y8
+	VPMULHW      vp8_k1<>+0(SB), Y10, Y13
+	VPSUBW       Y13, Y8, Y8
+	VPSUBW       Y10, Y8, Y8
+	VPMULHW      vp8_k1<>+0(SB), Y6, Y12
+	VPADDW       Y6, Y12, Y12
+	VPMULHW      vp8_k2<>+0(SB), Y10, Y13
+	VPADDW       Y13, Y12, Y12
+	VPADDW       Y10, Y12, Y12
+	VPADDW       Y12, Y11, Y6
+	VPADDW       Y8, Y4, Y10
+	VPSUBW       Y8, Y4, Y4
+	VPSUBW       Y12, Y11, Y8
+	VPUNPCKLWD   Y10, Y6, Y11
+	VPUNPCKHWD   Y10, Y6, Y6
+	VPUNPCKLWD   Y8, Y4, Y10
+	VPUNPCKHWD   Y8, Y4, Y8
+	VPUNPCKLDQ   Y10, Y11, Y4
+	VPUNPCKHDQ   Y10, Y11, Y10
+	VPUNPCKLDQ   Y8, Y6, Y11
+	VPUNPCKHDQ   Y8, Y6, Y8
+	VPUNPCKLQDQ  Y11, Y4, Y6
+	VPUNPCKHQDQ  Y11, Y4, Y4
+	VPUNPCKLQDQ  Y8, Y10, Y11
+	VPUNPCKHQDQ  Y8, Y10, Y8
+	VPADDW       vp8_4<>+0(SB), Y6, Y6
+	VPADDW       Y11, Y6, Y10
+	VPSUBW       Y11, Y6, Y6
+	VPMULHW      vp8_k2<>+0(SB), Y4, Y11
+	VPADDW       Y4, Y11, Y11
+	VPMULHW      vp8_k1<>+0(SB), Y8, Y13
+	VPSUBW       Y13, Y11, Y11
+	VPSUBW       Y8, Y11, Y11
+	VPMULHW      vp8_k1<>+0(SB), Y4, Y12
+	VPADDW       Y4, Y12, Y12
+	VPMULHW      vp8_k2<>+0(SB), Y8, Y13
+	VPADDW       Y13, Y12, Y12
+	VPADDW       Y8, Y12, Y12
+	VPADDW       Y12, Y10, Y4
+	VPADDW       Y11, Y6, Y8
+	VPSUBW       Y11, Y6, Y6
+	VPSUBW       Y12, Y10, Y10
+	VPSRAW       $0x03, Y4, Y4
+	VPSRAW       $0x03, Y8, Y8
+	VPSRAW       $0x03, Y6, Y6
+	VPSRAW       $0x03, Y10, Y10
+	VPUNPCKLWD   Y8, Y4, Y11
+	VPUNPCKHWD   Y8, Y4, Y4
+	VPUNPCKLWD   Y10, Y6, Y8
+	VPUNPCKHWD   Y10, Y6, Y10
+	VPUNPCKLDQ   Y8, Y11, Y6
+	VPUNPCKHDQ   Y8, Y11, Y8
+	VPUNPCKLDQ   Y10, Y4, Y11
+	VPUNPCKHDQ   Y10, Y4, Y10
+	VPUNPCKLQDQ  Y11, Y6, Y4
+	VPUNPCKHQDQ  Y11, Y6, Y6
+	VPUNPCKLQDQ  Y10, Y8, Y11
+	VPUNPCKHQDQ  Y10, Y8, Y8
+	VPUNPCKLQDQ  Y6, Y4, Y10
+	VPUNPCKHQDQ  Y6, Y4, Y4
+	VMOVDQU      X10, (SP)
+	VMOVDQU      X4, 32(SP)
+	VEXTRACTI128 $0x01, Y10, 64(SP)
+	VEXTRACTI128 $0x01, Y4, 96(SP)
+	VPUNPCKLQDQ  Y8, Y11, Y4
+	VPUNPCKHQDQ  Y8, Y11, Y6
+	VMOVDQU      X4, 16(SP)
+	VMOVDQU      X6, 48(SP)
+	VEXTRACTI128 $0x01, Y4, 80(SP)
+	VEXTRACTI128 $0x01, Y6, 112(SP)
+	VPALIGNR     $0x0f, X2, X0, X3
+	VPALIGNR     $0x0f, X0, X1, X4
+	VMOVD        -4(AX), X5
+	VPINSRD      $0x01, -4(AX)(CX*1), X5, X5
+	VPINSRD      $0x02, -4(AX)(CX*2), X5, X5
+	VPINSRD      $0x03, -4(AX)(SI*1), X5, X5
+	VMOVDQA      X5, X2
+	VPXOR        X0, X0, X0
+	MOVBQZX      (DX), R9
+	SHLQ         $0x06, R9
+	VPSHUFB      vp8_edge_above<>+0(SB), X3, X6
+	VPSHUFB      vp8_edge_left<>+0(SB), X5, X7
+	VPOR         X7, X6, X6
+	VPSRLDQ      $0x01, X6, X7
+	VPSRLDQ      $0x02, X6, X8
+	VPAVGB       X7, X6, X9
+	VPXOR        X8, X6, X10
+	VPAND        vp8_ones<>+0(SB), X10, X10
+	VPAVGB       X8, X6, X8
+	VPSUBB       X10, X8, X8
+	VPAVGB       X8, X7, X7
+	VPSHUFB      vp8_mean_above<>+0(SB), X3, X8
+	VPSHUFB      vp8_mean_left<>+0(SB), X5, X6
+	VPOR         X8, X6, X6
+	VPSADBW      X0, X6, X6
+	VPADDW       vp8_4<>+0(SB), X6, X6
+	VPSRLW       $0x03, X6, X6
+	VPSHUFB      vp8_aboves<>+0(SB), X3, X8
+	VPSHUFB      vp8_corners<>+0(SB), X3, X10
+	VPSUBW       X10, X8, X8
+	VPSHUFB      vp8_left01<>+0(SB), X5, X10
+	VPSHUFB      vp8_left23<>+0(SB), X5, X5
+	VPADDW       X8, X10, X10
+	VPADDW       X8, X5, X5
+	VPACKUSWB    X5, X10, X10
+	VPSHUFB      (DI)(R9*1), X7, X5
+	VPSHUFB      16(DI)(R9*1), X9, X9
+	VPSHUFB      32(DI)(R9*1), X6, X6
+	VPAND        48(DI)(R9*1), X10, X10
+	VPOR         X10, X9, X9
+	VPOR         X9, X5, X5
+	VPOR         X6, X5, X5
+	VPUNPCKHBW   X0, X5, X6
+	VPUNPCKLBW   X0, X5, X5
+	VPADDW       (SP), X5, X5
+	VPADDW       16(SP), X6, X6
+	VPACKUSWB    X6, X5, X5
+	MOVBQZX      1(DX), R9
+	SHLQ         $0x06, R9
+	VPALIGNR     $0x04, X3, X4, X6
+	VPSHUFB      vp8_edge_above<>+0(SB), X6, X7
+	VPSHUFB      vp8_edge_left<>+0(SB), X5, X8
+	VPOR         X8, X7, X7
+	VPSRLDQ      $0x01, X7, X8
+	VPSRLDQ      $0x02, X7, X9
+	VPAVGB       X8, X7, X10
+	VPXOR        X9, X7, X11
+	VPAND        vp8_ones<>+0(SB), X11, X11
+	VPAVGB       X9, X7, X9
+	VPSUBB       X11, X9, X9
+	VPAVGB       X9, X8, X8
+	VPSHUFB      vp8_mean_above<>+0(SB), X6, X9
+	VPSHUFB      vp8_mean_left<>+0(SB), X5, X7
+	VPOR         X9, X7, X7
+	VPSADBW      X0, X7, X7
+	VPADDW       vp8_4<>+0(SB), X7, X7
+	VPSRLW       $0x03, X7, X7
+	VPSHUFB      vp8_aboves<>+0(SB), X6, X9
+	VPSHUFB      vp8_corners<>+0(SB), X6, X6
+	VPSUBW       X6, X9, X9
+	VPSHUFB      vp8_left01<>+0(SB), X5, X6
+	VPSHUFB      vp8_left23<>+0(SB), X5, X11
+	VPADDW       X9, X6, X6
+	VPADDW       X9, X11, X11
+	VPACKUSWB    X11, X6, X6
+	VPSHUFB      (DI)(R9*1), X8, X8
+	VPSHUFB      16(DI)(R9*1), X10, X10
+	VPSHUFB      32(DI)(R9*1), X7, X7
+	VPAND        48(DI)(R9*1), X6, X6
+	VPOR         X6, X10, X10
+	VPOR         X10, X8, X8
+	VPOR         X7, X8, X8
+	VPUNPCKHBW   X0, X8, X6
+	VPUNPCKLBW   X0, X8, X8
+	VPADDW       32(SP), X8, X8
+	VPADDW       48(SP), X6, X6
+	VPACKUSWB    X6, X8, X8
+	MOVBQZX      2(DX), R9
+	SHLQ         $0x06, R9
+	VPALIGNR     $0x08, X3, X4, X6
+	VPSHUFB      vp8_edge_above<>+0(SB), X6, X7
+	VPSHUFB      vp8_edge_left<>+0(SB), X8, X9
+	VPOR         X9, X7, X7
+	VPSRLDQ      $0x01, X7, X9
+	VPSRLDQ      $0x02, X7, X10
+	VPAVGB       X9, X7, X11
+	VPXOR        X10, X7, X12
+	VPAND        vp8_ones<>+0(SB), X12, X12
+	VPAVGB       X10, X7, X10
+	VPSUBB       X12, X10, X10
+	VPAVGB       X10, X9, X9
+	VPSHUFB      vp8_mean_above<>+0(SB), X6, X10
+	VPSHUFB      vp8_mean_left<>+0(SB), X8, X7
+	VPOR         X10, X7, X7
+	VPSADBW      X0, X7, X7
+	VPADDW       vp8_4<>+0(SB), X7, X7
+	VPSRLW       $0x03, X7, X7
+	VPSHUFB      vp8_aboves<>+0(SB), X6, X10
+	VPSHUFB      vp8_corners<>+0(SB), X6, X6
+	VPSUBW       X6, X10, X10
+	VPSHUFB      vp8_left01<>+0(SB), X8, X6
+	VPSHUFB      vp8_left23<>+0(SB), X8, X12
+	VPADDW       X10, X6, X6
+	VPADDW       X10, X12, X12
+	VPACKUSWB    X12, X6, X6
+	VPSHUFB      (DI)(R9*1), X9, X9
+	VPSHUFB      16(DI)(R9*1), X11, X11
+	VPSHUFB      32(DI)(R9*1), X7, X7
+	VPAND        48(DI)(R9*1), X6, X6
+	VPOR         X6, X11, X11
+	VPOR         X11, X9, X9
+	VPOR         X7, X9, X9
+	VPUNPCKHBW   X0, X9, X6
+	VPUNPCKLBW   X0, X9, X9
+	VPADDW       64(SP), X9, X9
+	VPADDW       80(SP), X6, X6
+	VPACKUSWB    X6, X9, X9
+	MOVBQZX      3(DX), R9
+	SHLQ         $0x06, R9
+	VPALIGNR     $0x0c, X3, X4, X3
+	VPSHUFB      vp8_edge_above<>+0(SB), X3, X4
+	VPSHUFB      vp8_edge_left<>+0(SB), X9, X6
+	VPOR         X6, X4, X4
+	VPSRLDQ      $0x01, X4, X6
+	VPSRLDQ      $0x02, X4, X7
+	VPAVGB       X6, X4, X10
+	VPXOR        X7, X4, X11
+	VPAND        vp8_ones<>+0(SB), X11, X11
+	VPAVGB       X7, X4, X7
+	VPSUBB       X11, X7, X7
+	VPAVGB       X7, X6, X6
+	VPSHUFB      vp8_mean_above<>+0(SB), X3, X7
+	VPSHUFB      vp8_mean_left<>+0(SB), X9, X4
+	VPOR         X7, X4, X4
+	VPSADBW      X0, X4, X4
+	VPADDW       vp8_4<>+0(SB), X4, X4
+	VPSRLW       $0x03, X4, X4
+	VPSHUFB      vp8_aboves<>+0(SB), X3, X7
+	VPSHUFB      vp8_corners<>+0(SB), X3, X3
+	VPSUBW       X3, X7, X7
+	VPSHUFB      vp8_left01<>+0(SB), X9, X3
+	VPSHUFB      vp8_left23<>+0(SB), X9, X11
+	VPADDW       X7, X3, X3
+	VPADDW       X7, X11, X11
+	VPACKUSWB    X11, X3, X3
+	VPSHUFB      (DI)(R9*1), X6, X6
+	VPSHUFB      16(DI)(R9*1), X10, X10
+	VPSHUFB      32(DI)(R9*1), X4, X4
+	VPAND        48(DI)(R9*1), X3, X3
+	VPOR         X3, X10, X10
+	VPOR         X10, X6, X6
+	VPOR         X4, X6, X6
+	VPUNPCKHBW   X0, X6, X3
+	VPUNPCKLBW   X0, X6, X6
+	VPADDW       96(SP), X6, X6
+	VPADDW       112(SP), X3, X3
+	VPACKUSWB    X3, X6, X6
+	VPUNPCKLDQ   X8, X5, X0
+	VPUNPCKLDQ   X6, X9, X3
+	VPUNPCKHDQ   X8, X5, X4
+	VPUNPCKHDQ   X6, X9, X5
+	VPUNPCKLQDQ  X3, X0, X6
+	VMOVDQU      X6, (AX)
+	VPUNPCKHQDQ  X3, X0, X0
+	VMOVDQU      X0, (AX)(CX*1)
+	VPUNPCKLQDQ  X5, X4, X0
+	VMOVDQU      X0, (AX)(CX*2)
+	VPUNPCKHQDQ  X5, X4, X0
+	VMOVDQU      X0, (AX)(SI*1)
+	LEAQ         (AX)(CX*4), AX
+	ADDQ         $0x04, DX
+	ADDQ         $0x00000080, BX
+	DECQ         R8
+	JNZ          row
+	VZEROUPPER
+	RET
+
 DATA vp8_zigzag<>+0(SB)/1, $0x00
 DATA vp8_zigzag<>+1(SB)/1, $0x02
 DATA vp8_zigzag<>+2(SB)/1, $0x08
@@ -2356,109 +3352,263 @@ DATA vp8_zigzag<>+14(SB)/1, $0x1c
 DATA vp8_zigzag<>+15(SB)/1, $0x1e
 GLOBL vp8_zigzag<>(SB), RODATA|NOPTR, $16
 
-DATA vp8_above<>+0(SB)/1, $0x08
-DATA vp8_above<>+1(SB)/1, $0x00
-DATA vp8_above<>+2(SB)/1, $0x01
-DATA vp8_above<>+3(SB)/1, $0x02
-DATA vp8_above<>+4(SB)/1, $0x03
-DATA vp8_above<>+5(SB)/1, $0x00
-DATA vp8_above<>+6(SB)/1, $0x01
-DATA vp8_above<>+7(SB)/1, $0x02
-DATA vp8_above<>+8(SB)/1, $0x03
-DATA vp8_above<>+9(SB)/1, $0x00
-DATA vp8_above<>+10(SB)/1, $0x01
-DATA vp8_above<>+11(SB)/1, $0x02
-DATA vp8_above<>+12(SB)/1, $0x03
-DATA vp8_above<>+13(SB)/1, $0x00
-DATA vp8_above<>+14(SB)/1, $0x01
-DATA vp8_above<>+15(SB)/1, $0x02
-DATA vp8_above<>+16(SB)/1, $0x03
-DATA vp8_above<>+17(SB)/1, $0x04
-DATA vp8_above<>+18(SB)/1, $0x05
-DATA vp8_above<>+19(SB)/1, $0x04
-DATA vp8_above<>+20(SB)/1, $0x05
-DATA vp8_above<>+21(SB)/1, $0x06
-DATA vp8_above<>+22(SB)/1, $0x07
-DATA vp8_above<>+23(SB)/1, $0x06
-DATA vp8_above<>+24(SB)/1, $0x07
-GLOBL vp8_above<>(SB), RODATA|NOPTR, $25
+DATA vp8_contexts<>+0(SB)/1, $0x08
+DATA vp8_contexts<>+1(SB)/1, $0x08
+DATA vp8_contexts<>+2(SB)/1, $0x00
+DATA vp8_contexts<>+3(SB)/1, $0x00
+DATA vp8_contexts<>+4(SB)/1, $0x00
+DATA vp8_contexts<>+5(SB)/1, $0x00
+DATA vp8_contexts<>+6(SB)/1, $0x00
+DATA vp8_contexts<>+7(SB)/1, $0x00
+DATA vp8_contexts<>+8(SB)/1, $0x00
+DATA vp8_contexts<>+9(SB)/1, $0x00
+DATA vp8_contexts<>+10(SB)/1, $0x01
+DATA vp8_contexts<>+11(SB)/1, $0x0f
+DATA vp8_contexts<>+12(SB)/1, $0x60
+DATA vp8_contexts<>+13(SB)/1, $0x00
+DATA vp8_contexts<>+14(SB)/1, $0x00
+DATA vp8_contexts<>+15(SB)/1, $0x00
+DATA vp8_contexts<>+16(SB)/1, $0x01
+DATA vp8_contexts<>+17(SB)/1, $0x00
+DATA vp8_contexts<>+18(SB)/1, $0x02
+DATA vp8_contexts<>+19(SB)/1, $0x0f
+DATA vp8_contexts<>+20(SB)/1, $0x60
+DATA vp8_contexts<>+21(SB)/1, $0x00
+DATA vp8_contexts<>+22(SB)/1, $0x00
+DATA vp8_contexts<>+23(SB)/1, $0x00
+DATA vp8_contexts<>+24(SB)/1, $0x02
+DATA vp8_contexts<>+25(SB)/1, $0x00
+DATA vp8_contexts<>+26(SB)/1, $0x03
+DATA vp8_contexts<>+27(SB)/1, $0x0f
+DATA vp8_contexts<>+28(SB)/1, $0x60
+DATA vp8_contexts<>+29(SB)/1, $0x00
+DATA vp8_contexts<>+30(SB)/1, $0x00
+DATA vp8_contexts<>+31(SB)/1, $0x00
+DATA vp8_contexts<>+32(SB)/1, $0x03
+DATA vp8_contexts<>+33(SB)/1, $0x00
+DATA vp8_contexts<>+34(SB)/1, $0x00
+DATA vp8_contexts<>+35(SB)/1, $0x01
+DATA vp8_contexts<>+36(SB)/1, $0x00
+DATA vp8_contexts<>+37(SB)/1, $0x00
+DATA vp8_contexts<>+38(SB)/1, $0x00
+DATA vp8_contexts<>+39(SB)/1, $0x00
+DATA vp8_contexts<>+40(SB)/1, $0x00
+DATA vp8_contexts<>+41(SB)/1, $0x01
+DATA vp8_contexts<>+42(SB)/1, $0x01
+DATA vp8_contexts<>+43(SB)/1, $0x0f
+DATA vp8_contexts<>+44(SB)/1, $0x60
+DATA vp8_contexts<>+45(SB)/1, $0x00
+DATA vp8_contexts<>+46(SB)/1, $0x00
+DATA vp8_contexts<>+47(SB)/1, $0x00
+DATA vp8_contexts<>+48(SB)/1, $0x01
+DATA vp8_contexts<>+49(SB)/1, $0x01
+DATA vp8_contexts<>+50(SB)/1, $0x02
+DATA vp8_contexts<>+51(SB)/1, $0x0f
+DATA vp8_contexts<>+52(SB)/1, $0x60
+DATA vp8_contexts<>+53(SB)/1, $0x00
+DATA vp8_contexts<>+54(SB)/1, $0x00
+DATA vp8_contexts<>+55(SB)/1, $0x00
+DATA vp8_contexts<>+56(SB)/1, $0x02
+DATA vp8_contexts<>+57(SB)/1, $0x01
+DATA vp8_contexts<>+58(SB)/1, $0x03
+DATA vp8_contexts<>+59(SB)/1, $0x0f
+DATA vp8_contexts<>+60(SB)/1, $0x60
+DATA vp8_contexts<>+61(SB)/1, $0x00
+DATA vp8_contexts<>+62(SB)/1, $0x00
+DATA vp8_contexts<>+63(SB)/1, $0x00
+DATA vp8_contexts<>+64(SB)/1, $0x03
+DATA vp8_contexts<>+65(SB)/1, $0x01
+DATA vp8_contexts<>+66(SB)/1, $0x00
+DATA vp8_contexts<>+67(SB)/1, $0x02
+DATA vp8_contexts<>+68(SB)/1, $0x00
+DATA vp8_contexts<>+69(SB)/1, $0x00
+DATA vp8_contexts<>+70(SB)/1, $0x00
+DATA vp8_contexts<>+71(SB)/1, $0x00
+DATA vp8_contexts<>+72(SB)/1, $0x00
+DATA vp8_contexts<>+73(SB)/1, $0x02
+DATA vp8_contexts<>+74(SB)/1, $0x01
+DATA vp8_contexts<>+75(SB)/1, $0x0f
+DATA vp8_contexts<>+76(SB)/1, $0x60
+DATA vp8_contexts<>+77(SB)/1, $0x00
+DATA vp8_contexts<>+78(SB)/1, $0x00
+DATA vp8_contexts<>+79(SB)/1, $0x00
+DATA vp8_contexts<>+80(SB)/1, $0x01
+DATA vp8_contexts<>+81(SB)/1, $0x02
+DATA vp8_contexts<>+82(SB)/1, $0x02
+DATA vp8_contexts<>+83(SB)/1, $0x0f
+DATA vp8_contexts<>+84(SB)/1, $0x60
+DATA vp8_contexts<>+85(SB)/1, $0x00
+DATA vp8_contexts<>+86(SB)/1, $0x00
+DATA vp8_contexts<>+87(SB)/1, $0x00
+DATA vp8_contexts<>+88(SB)/1, $0x02
+DATA vp8_contexts<>+89(SB)/1, $0x02
+DATA vp8_contexts<>+90(SB)/1, $0x03
+DATA vp8_contexts<>+91(SB)/1, $0x0f
+DATA vp8_contexts<>+92(SB)/1, $0x60
+DATA vp8_contexts<>+93(SB)/1, $0x00
+DATA vp8_contexts<>+94(SB)/1, $0x00
+DATA vp8_contexts<>+95(SB)/1, $0x00
+DATA vp8_contexts<>+96(SB)/1, $0x03
+DATA vp8_contexts<>+97(SB)/1, $0x02
+DATA vp8_contexts<>+98(SB)/1, $0x00
+DATA vp8_contexts<>+99(SB)/1, $0x03
+DATA vp8_contexts<>+100(SB)/1, $0x00
+DATA vp8_contexts<>+101(SB)/1, $0x00
+DATA vp8_contexts<>+102(SB)/1, $0x00
+DATA vp8_contexts<>+103(SB)/1, $0x00
+DATA vp8_contexts<>+104(SB)/1, $0x00
+DATA vp8_contexts<>+105(SB)/1, $0x03
+DATA vp8_contexts<>+106(SB)/1, $0x01
+DATA vp8_contexts<>+107(SB)/1, $0x0f
+DATA vp8_contexts<>+108(SB)/1, $0x60
+DATA vp8_contexts<>+109(SB)/1, $0x00
+DATA vp8_contexts<>+110(SB)/1, $0x00
+DATA vp8_contexts<>+111(SB)/1, $0x00
+DATA vp8_contexts<>+112(SB)/1, $0x01
+DATA vp8_contexts<>+113(SB)/1, $0x03
+DATA vp8_contexts<>+114(SB)/1, $0x02
+DATA vp8_contexts<>+115(SB)/1, $0x0f
+DATA vp8_contexts<>+116(SB)/1, $0x60
+DATA vp8_contexts<>+117(SB)/1, $0x00
+DATA vp8_contexts<>+118(SB)/1, $0x00
+DATA vp8_contexts<>+119(SB)/1, $0x00
+DATA vp8_contexts<>+120(SB)/1, $0x02
+DATA vp8_contexts<>+121(SB)/1, $0x03
+DATA vp8_contexts<>+122(SB)/1, $0x03
+DATA vp8_contexts<>+123(SB)/1, $0x0f
+DATA vp8_contexts<>+124(SB)/1, $0x60
+DATA vp8_contexts<>+125(SB)/1, $0x00
+DATA vp8_contexts<>+126(SB)/1, $0x00
+DATA vp8_contexts<>+127(SB)/1, $0x00
+DATA vp8_contexts<>+128(SB)/1, $0x03
+DATA vp8_contexts<>+129(SB)/1, $0x03
+DATA vp8_contexts<>+130(SB)/1, $0x04
+DATA vp8_contexts<>+131(SB)/1, $0x04
+DATA vp8_contexts<>+132(SB)/1, $0x00
+DATA vp8_contexts<>+133(SB)/1, $0x00
+DATA vp8_contexts<>+134(SB)/1, $0x00
+DATA vp8_contexts<>+135(SB)/1, $0x00
+DATA vp8_contexts<>+136(SB)/1, $0x04
+DATA vp8_contexts<>+137(SB)/1, $0x04
+DATA vp8_contexts<>+138(SB)/1, $0x05
+DATA vp8_contexts<>+139(SB)/1, $0x0f
+DATA vp8_contexts<>+140(SB)/1, $0x60
+DATA vp8_contexts<>+141(SB)/1, $0x00
+DATA vp8_contexts<>+142(SB)/1, $0x00
+DATA vp8_contexts<>+143(SB)/1, $0x00
+DATA vp8_contexts<>+144(SB)/1, $0x05
+DATA vp8_contexts<>+145(SB)/1, $0x04
+DATA vp8_contexts<>+146(SB)/1, $0x04
+DATA vp8_contexts<>+147(SB)/1, $0x05
+DATA vp8_contexts<>+148(SB)/1, $0x00
+DATA vp8_contexts<>+149(SB)/1, $0x00
+DATA vp8_contexts<>+150(SB)/1, $0x00
+DATA vp8_contexts<>+151(SB)/1, $0x00
+DATA vp8_contexts<>+152(SB)/1, $0x04
+DATA vp8_contexts<>+153(SB)/1, $0x05
+DATA vp8_contexts<>+154(SB)/1, $0x05
+DATA vp8_contexts<>+155(SB)/1, $0x0f
+DATA vp8_contexts<>+156(SB)/1, $0x60
+DATA vp8_contexts<>+157(SB)/1, $0x00
+DATA vp8_contexts<>+158(SB)/1, $0x00
+DATA vp8_contexts<>+159(SB)/1, $0x00
+DATA vp8_contexts<>+160(SB)/1, $0x05
+DATA vp8_contexts<>+161(SB)/1, $0x05
+DATA vp8_contexts<>+162(SB)/1, $0x06
+DATA vp8_contexts<>+163(SB)/1, $0x06
+DATA vp8_contexts<>+164(SB)/1, $0x00
+DATA vp8_contexts<>+165(SB)/1, $0x00
+DATA vp8_contexts<>+166(SB)/1, $0x00
+DATA vp8_contexts<>+167(SB)/1, $0x00
+DATA vp8_contexts<>+168(SB)/1, $0x06
+DATA vp8_contexts<>+169(SB)/1, $0x06
+DATA vp8_contexts<>+170(SB)/1, $0x07
+DATA vp8_contexts<>+171(SB)/1, $0x0f
+DATA vp8_contexts<>+172(SB)/1, $0x60
+DATA vp8_contexts<>+173(SB)/1, $0x00
+DATA vp8_contexts<>+174(SB)/1, $0x00
+DATA vp8_contexts<>+175(SB)/1, $0x00
+DATA vp8_contexts<>+176(SB)/1, $0x07
+DATA vp8_contexts<>+177(SB)/1, $0x06
+DATA vp8_contexts<>+178(SB)/1, $0x06
+DATA vp8_contexts<>+179(SB)/1, $0x07
+DATA vp8_contexts<>+180(SB)/1, $0x00
+DATA vp8_contexts<>+181(SB)/1, $0x00
+DATA vp8_contexts<>+182(SB)/1, $0x00
+DATA vp8_contexts<>+183(SB)/1, $0x00
+DATA vp8_contexts<>+184(SB)/1, $0x06
+DATA vp8_contexts<>+185(SB)/1, $0x07
+DATA vp8_contexts<>+186(SB)/1, $0x07
+DATA vp8_contexts<>+187(SB)/1, $0x0f
+DATA vp8_contexts<>+188(SB)/1, $0x60
+DATA vp8_contexts<>+189(SB)/1, $0x00
+DATA vp8_contexts<>+190(SB)/1, $0x00
+DATA vp8_contexts<>+191(SB)/1, $0x00
+DATA vp8_contexts<>+192(SB)/1, $0x07
+DATA vp8_contexts<>+193(SB)/1, $0x07
+DATA vp8_contexts<>+194(SB)/1, $0x00
+DATA vp8_contexts<>+195(SB)/1, $0x00
+DATA vp8_contexts<>+196(SB)/1, $0x00
+DATA vp8_contexts<>+197(SB)/1, $0x00
+DATA vp8_contexts<>+198(SB)/1, $0x00
+DATA vp8_contexts<>+199(SB)/1, $0x00
+GLOBL vp8_contexts<>(SB), RODATA|NOPTR, $200
 
-DATA vp8_left<>+0(SB)/1, $0x08
-DATA vp8_left<>+1(SB)/1, $0x00
-DATA vp8_left<>+2(SB)/1, $0x00
-DATA vp8_left<>+3(SB)/1, $0x00
-DATA vp8_left<>+4(SB)/1, $0x00
-DATA vp8_left<>+5(SB)/1, $0x01
-DATA vp8_left<>+6(SB)/1, $0x01
-DATA vp8_left<>+7(SB)/1, $0x01
-DATA vp8_left<>+8(SB)/1, $0x01
-DATA vp8_left<>+9(SB)/1, $0x02
-DATA vp8_left<>+10(SB)/1, $0x02
-DATA vp8_left<>+11(SB)/1, $0x02
-DATA vp8_left<>+12(SB)/1, $0x02
-DATA vp8_left<>+13(SB)/1, $0x03
-DATA vp8_left<>+14(SB)/1, $0x03
-DATA vp8_left<>+15(SB)/1, $0x03
-DATA vp8_left<>+16(SB)/1, $0x03
-DATA vp8_left<>+17(SB)/1, $0x04
-DATA vp8_left<>+18(SB)/1, $0x04
-DATA vp8_left<>+19(SB)/1, $0x05
-DATA vp8_left<>+20(SB)/1, $0x05
-DATA vp8_left<>+21(SB)/1, $0x06
-DATA vp8_left<>+22(SB)/1, $0x06
-DATA vp8_left<>+23(SB)/1, $0x07
-DATA vp8_left<>+24(SB)/1, $0x07
-GLOBL vp8_left<>(SB), RODATA|NOPTR, $25
+DATA vp8_extra<>+0(SB)/8, $0x00ad000000000000
+DATA vp8_extra<>+8(SB)/8, $0x0094000000000000
+DATA vp8_extra<>+16(SB)/8, $0x008c000000000000
+DATA vp8_extra<>+24(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+32(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+40(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+48(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+56(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+64(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+72(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+80(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+88(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+96(SB)/8, $0x00b0000000000000
+DATA vp8_extra<>+104(SB)/8, $0x009b000000000000
+DATA vp8_extra<>+112(SB)/8, $0x008c000000000000
+DATA vp8_extra<>+120(SB)/8, $0x0087000000000000
+DATA vp8_extra<>+128(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+136(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+144(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+152(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+160(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+168(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+176(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+184(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+192(SB)/8, $0x00b4000000000000
+DATA vp8_extra<>+200(SB)/8, $0x009d000000000000
+DATA vp8_extra<>+208(SB)/8, $0x008d000000000000
+DATA vp8_extra<>+216(SB)/8, $0x0086000000000000
+DATA vp8_extra<>+224(SB)/8, $0x0082000000000000
+DATA vp8_extra<>+232(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+240(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+248(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+256(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+264(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+272(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+280(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+288(SB)/8, $0x00fe000000000000
+DATA vp8_extra<>+296(SB)/8, $0x00fe000000000000
+DATA vp8_extra<>+304(SB)/8, $0x00f3000000000000
+DATA vp8_extra<>+312(SB)/8, $0x00e6000000000000
+DATA vp8_extra<>+320(SB)/8, $0x00c4000000000000
+DATA vp8_extra<>+328(SB)/8, $0x00b1000000000000
+DATA vp8_extra<>+336(SB)/8, $0x0099000000000000
+DATA vp8_extra<>+344(SB)/8, $0x008c000000000000
+DATA vp8_extra<>+352(SB)/8, $0x0085000000000000
+DATA vp8_extra<>+360(SB)/8, $0x0082000000000000
+DATA vp8_extra<>+368(SB)/8, $0x0081000000000000
+DATA vp8_extra<>+376(SB)/8, $0x0000000000000000
+GLOBL vp8_extra<>(SB), RODATA|NOPTR, $384
 
-DATA vp8_extra<>+0(SB)/1, $0xad
-DATA vp8_extra<>+1(SB)/1, $0x94
-DATA vp8_extra<>+2(SB)/1, $0x8c
-DATA vp8_extra<>+3(SB)/1, $0x00
-DATA vp8_extra<>+4(SB)/1, $0x00
-DATA vp8_extra<>+5(SB)/1, $0x00
-DATA vp8_extra<>+6(SB)/1, $0x00
-DATA vp8_extra<>+7(SB)/1, $0x00
-DATA vp8_extra<>+8(SB)/1, $0x00
-DATA vp8_extra<>+9(SB)/1, $0x00
-DATA vp8_extra<>+10(SB)/1, $0x00
-DATA vp8_extra<>+11(SB)/1, $0x00
-DATA vp8_extra<>+12(SB)/1, $0xb0
-DATA vp8_extra<>+13(SB)/1, $0x9b
-DATA vp8_extra<>+14(SB)/1, $0x8c
-DATA vp8_extra<>+15(SB)/1, $0x87
-DATA vp8_extra<>+16(SB)/1, $0x00
-DATA vp8_extra<>+17(SB)/1, $0x00
-DATA vp8_extra<>+18(SB)/1, $0x00
-DATA vp8_extra<>+19(SB)/1, $0x00
-DATA vp8_extra<>+20(SB)/1, $0x00
-DATA vp8_extra<>+21(SB)/1, $0x00
-DATA vp8_extra<>+22(SB)/1, $0x00
-DATA vp8_extra<>+23(SB)/1, $0x00
-DATA vp8_extra<>+24(SB)/1, $0xb4
-DATA vp8_extra<>+25(SB)/1, $0x9d
-DATA vp8_extra<>+26(SB)/1, $0x8d
-DATA vp8_extra<>+27(SB)/1, $0x86
-DATA vp8_extra<>+28(SB)/1, $0x82
-DATA vp8_extra<>+29(SB)/1, $0x00
-DATA vp8_extra<>+30(SB)/1, $0x00
-DATA vp8_extra<>+31(SB)/1, $0x00
-DATA vp8_extra<>+32(SB)/1, $0x00
-DATA vp8_extra<>+33(SB)/1, $0x00
-DATA vp8_extra<>+34(SB)/1, $0x00
-DATA vp8_extra<>+35(SB)/1, $0x00
-DATA vp8_extra<>+36(SB)/1, $0xfe
-DATA vp8_extra<>+37(SB)/1, $0xfe
-DATA vp8_extra<>+38(SB)/1, $0xf3
-DATA vp8_extra<>+39(SB)/1, $0xe6
-DATA vp8_extra<>+40(SB)/1, $0xc4
-DATA vp8_extra<>+41(SB)/1, $0xb1
-DATA vp8_extra<>+42(SB)/1, $0x99
-DATA vp8_extra<>+43(SB)/1, $0x8c
-DATA vp8_extra<>+44(SB)/1, $0x85
-DATA vp8_extra<>+45(SB)/1, $0x82
-DATA vp8_extra<>+46(SB)/1, $0x81
-DATA vp8_extra<>+47(SB)/1, $0x00
-GLOBL vp8_extra<>(SB), RODATA|NOPTR, $48
+DATA vp8_fixed<>+0(SB)/8, $0x0100000000000000
+DATA vp8_fixed<>+8(SB)/8, $0xff00000000000000
+DATA vp8_fixed<>+16(SB)/8, $0x00ffffffffffffff
+DATA vp8_fixed<>+24(SB)/8, $0x00ff000000000000
+GLOBL vp8_fixed<>(SB), RODATA|NOPTR, $32
 
 // func vp8LeadingZeros(v uint32) uint32
 // Requires: LZCNT
@@ -2468,1790 +3618,2083 @@ TEXT ·vp8LeadingZeros(SB), NOSPLIT, $0-12
 	RET
 
 // func vp8ReadBMI2(m *byte, r *byte)
-// Requires: BMI2, CMOV, LZCNT
-TEXT ·vp8ReadBMI2(SB), NOSPLIT, $96-16
-	MOVQ    r+8(FP), R14
-	MOVQ    R14, 56(SP)
-	MOVQ    (R14), R10
-	MOVQ    8(R14), R11
-	ADDQ    R10, R11
-	MOVQ    R11, 64(SP)
-	SUBQ    $0x08, R11
-	MOVQ    R11, 72(SP)
-	ADDQ    24(R14), R10
-	MOVQ    32(R14), DI
-	MOVQ    40(R14), R8
-	INCQ    R8
-	SHLQ    $0x18, R8
-	MOVQ    48(R14), R9
-	XORQ    R11, R11
-	BTSQ    $0x20, R11
-	MOVQ    R11, 80(SP)
-	DECQ    R11
-	MOVQ    R11, 88(SP)
-	MOVQ    m+0(FP), R11
-	MOVQ    R11, (SP)
-	XORQ    R11, R11
-	MOVQ    R11, 40(SP)
-	MOVQ    (SP), R11
-	XORQ    R15, R15
-	MOVQ    R15, 16(SP)
-	MOVB    $0x00, 56(R11)
-	MOVBQZX 40(R11), R12
-	TESTQ   R12, R12
-	JZ      luma
-	MOVQ    R15, 8(SP)
-	MOVQ    (R11), R12
-	ADDQ    $0x00000330, R12
-	MOVQ    R12, 24(SP)
-	MOVQ    8(R11), R12
-	MOVQ    R12, 32(SP)
-	JMP     block
+// Requires: BMI, BMI2, CMOV, LZCNT
+TEXT ·vp8ReadBMI2(SB), NOSPLIT, $128-16
+	MOVQ r+8(FP), R11
+	MOVQ R11, 96(SP)
+	MOVQ (R11), R10
+	MOVQ 8(R11), R9
+	ADDQ R10, R9
+	MOVQ R9, 112(SP)
+	SUBQ $0x08, R9
+	MOVQ R9, 120(SP)
+	ADDQ 24(R11), R10
+	MOVQ R10, 104(SP)
+	MOVQ 32(R11), SI
+	MOVQ 40(R11), DI
+	INCQ DI
+	MOVQ $0x00000037, R9
+	SUBQ 48(R11), R9
+	BTSQ R9, SI
+	MOVQ vp8_fixed<>+16(SB), R8
+	MOVQ m+0(FP), R9
+	MOVQ R9, (SP)
+	XORQ R10, R10
+	MOVQ R10, 48(SP)
+	MOVB $0x00, 39(R9)
+	MOVB $0x00, 56(R9)
+	MOVQ R10, 8(SP)
+	MOVQ R10, 16(SP)
+	MOVQ 8(R9), R13
+	MOVQ (R9), AX
+	ADDQ $0x00001320, AX
+	CMPB 40(R9), $0x00
+	JNE  plane
 
 luma:
-	MOVQ    (SP), R11
-	MOVQ    $0x00000001, R12
-	MOVQ    R12, 8(SP)
-	MOVQ    (R11), R12
-	MOVBQZX 40(R11), R13
-	MOVQ    R13, 16(SP)
-	LEAQ    2448(R12), R14
-	TESTQ   R13, R13
-	CMOVQEQ R14, R12
-	MOVQ    R12, 24(SP)
-	MOVQ    8(R11), R12
-	ADDQ    $0x08, R12
-	MOVQ    R12, 32(SP)
+	MOVQ    (SP), R9
+	MOVQ    $0x00000001, R13
+	MOVQ    R13, 8(SP)
+	MOVQ    (R9), AX
+	MOVBQZX 40(R9), R10
+	MOVQ    R10, 16(SP)
+	LEAQ    14688(AX), R11
+	LEAQ    288(AX), AX
+	TESTQ   R10, R10
+	CMOVQEQ R11, AX
+	MOVQ    8(R9), R13
+	ADDQ    $0x08, R13
+
+plane:
+	MOVQ    AX, 32(SP)
+	MOVQ    R13, 40(SP)
+	MOVQ    8(SP), R12
+	LEAQ    vp8_contexts<>+0(SB), R11
+	LEAQ    (R11)(R12*8), R11
+	MOVQ    16(R9), R13
+	MOVBQZX (R11), R10
+	MOVBQZX (R13)(R10*1), R13
+	MOVBQZX 1(R11), R10
+	MOVBQZX 24(R9)(R10*1), R10
+	ADDQ    R10, R13
+	LEAQ    (R13)(R13*2), R13
+	SHLQ    $0x05, R13
+	ADDQ    R13, AX
+	MOVQ    (AX), R14
 
 block:
-	MOVQ    (SP), R11
-	MOVQ    8(SP), R15
-	MOVQ    16(R11), R12
-	LEAQ    vp8_above<>+0(SB), R14
-	MOVBQZX (R14)(R15*1), R13
-	MOVBQZX (R12)(R13*1), AX
-	LEAQ    vp8_left<>+0(SB), R14
-	MOVBQZX (R14)(R15*1), R13
-	MOVBQZX 24(R11)(R13*1), R13
-	ADDQ    R13, AX
-	SHLQ    $0x04, AX
-	SHLQ    $0x05, R15
-	LEAQ    88(R11)(R15*1), BX
+	MOVQ    (SP), R9
+	MOVQ    8(SP), R12
+	LEAQ    vp8_contexts<>+0(SB), R11
+	LEAQ    (R11)(R12*8), R11
+	SHLQ    $0x05, R12
+	LEAQ    88(R9)(R12*1), R12
+	MOVQ    R12, 24(SP)
+	MOVQ    32(SP), CX
 	MOVQ    16(SP), DX
-	IMUL3Q  $0x30, DX, CX
-	ADDQ    24(SP), CX
-	ADDQ    CX, AX
-
-coefficient:
-	TESTQ R9, R9
-	JS    refill1
+	MOVQ    16(R9), R13
+	MOVBQZX 2(R11), R10
+	MOVBQZX (R13)(R10*1), R13
+	MOVBQZX 3(R11), R10
+	MOVBQZX 24(R9)(R10*1), R10
+	ADDQ    R10, R13
+	LEAQ    (R13)(R13*2), R13
+	SHLQ    $0x05, R13
+	ADDQ    CX, R13
+	MOVQ    R13, 64(SP)
+	MOVQ    (R13), R10
+	MOVQ    R10, 72(SP)
+	MOVBQZX 4(R11), R10
+	ADDQ    R10, R13
+	MOVQ    R13, 80(SP)
+	MOVQ    (R13), R10
+	MOVQ    R10, 88(SP)
+	TESTQ   SI, R8
+	JZ      refill1
 
 ready2:
-	MOVBQZX (AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      block_end
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	MOVQ   R14, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   72(SP), R14
+	MOVQ   8(AX), R15
+	MOVQ   SI, R10
+	ORQ    R8, R10
+	CMPQ   R10, R9
+	JB     block_empty
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	JMP    nonzero
 
-nonzero:
-	TESTQ R9, R9
-	JS    refill3
+coefficient:
+	TESTQ SI, R8
+	JZ    refill3
 
 ready4:
-	MOVBQZX 1(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      next_zero
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    $0x30, CX
-	TESTQ   R9, R9
-	JS      refill5
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	MOVQ   R14, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   88(SP), R14
+	MOVQ   8(AX), R15
+	MOVQ   SI, R10
+	ORQ    R8, R10
+	CMPQ   R10, R9
+	JB     block_end
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+
+nonzero:
+	TESTQ SI, R8
+	JZ    refill5
 
 ready6:
-	MOVBQZX 2(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      one
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	TESTQ   R9, R9
-	JS      refill7
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R15, R11
+	MOVQ   R15, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   296(CX), R15
+	MOVQ   16(AX), R14
+	MOVQ   SI, R10
+	ORQ    R8, R10
+	CMPQ   R10, R9
+	JB     next_zero
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	ADDQ   $0x00000120, CX
+	TESTQ  SI, R8
+	JZ     refill7
 
 ready8:
-	MOVBQZX 3(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      two_to_four
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	TESTQ   R9, R9
-	JS      refill9
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	MOVQ   R14, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   24(AX), R15
+	MOVQ   SI, R10
+	ORQ    R8, R10
+	CMPQ   R10, R9
+	JB     one
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	TESTQ  SI, R8
+	JZ     refill9
 
 ready10:
-	MOVBQZX 6(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      five_to_ten
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	XORQ    SI, SI
-	TESTQ   R9, R9
-	JS      refill11
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R15, R11
+	MOVQ   R15, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   32(AX), R14
+	MOVQ   48(AX), R15
+	MOVQ   SI, R10
+	ORQ    R8, R10
+	CMPQ   R10, R9
+	JB     two_to_four
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	TESTQ  SI, R8
+	JZ     refill11
 
 ready12:
-	MOVBQZX 8(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
-	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    SI, AX
-	TESTQ   R9, R9
-	JS      refill13
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R15, R11
+	MOVQ   R15, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   56(AX), R14
+	MOVQ   64(AX), R15
+	MOVQ   SI, R10
+	ORQ    R8, R10
+	CMPQ   R10, R9
+	JB     five_to_ten
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	XORQ   BX, BX
+	TESTQ  SI, R8
+	JZ     refill13
 
 ready14:
-	MOVBQZX 9(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
-	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	MOVQ    SI, 48(SP)
-	LEAQ    (SI)(SI*2), R11
-	LEAQ    vp8_extra<>+0(SB), AX
-	LEAQ    (AX)(R11*4), AX
-	XORQ    SI, SI
-
-extra:
-	TESTQ R9, R9
-	JS    refill15
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	MOVQ    R15, R9
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
+	LZCNTQ  R9, R12
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R10
+	ORQ     R8, R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	LEAQ    (AX)(BX*8), AX
+	MOVQ    72(AX), R15
+	TESTQ   SI, R8
+	JZ      refill15
 
 ready16:
-	MOVBQZX (AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
-	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	INCQ    AX
-	CMPB    (AX), $0x00
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	MOVQ    R15, R9
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
+	LZCNTQ  R9, R12
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R10
+	ORQ     R8, R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	MOVQ    BX, 56(SP)
+	LEAQ    (BX)(BX*2), R9
+	LEAQ    vp8_extra<>+0(SB), AX
+	SHLQ    $0x05, R9
+	ADDQ    R9, AX
+	XORQ    BX, BX
+
+extra:
+	MOVQ  (AX), R15
+	TESTQ SI, R8
+	JZ    refill17
+
+ready18:
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	MOVQ    R15, R9
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
+	LZCNTQ  R9, R12
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R10
+	ORQ     R8, R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	ADDQ    $0x08, AX
+	CMPQ    (AX), $0x00
 	JNE     extra
-	MOVQ    48(SP), R15
-	MOVQ    $0x00000008, R11
-	SHLXQ   R15, R11, R11
-	LEAQ    3(SI)(R11*1), SI
+	MOVQ    56(SP), R12
+	MOVQ    $0x00000008, R9
+	SHLXQ   R12, R9, R9
+	LEAQ    3(BX)(R9*1), BX
 	JMP     large
 
 five_to_ten:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	TESTQ  R9, R9
-	JS     refill17
-
-ready18:
-	MOVBQZX 7(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      five_or_six
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	XORQ    SI, SI
-	TESTQ   R9, R9
-	JS      refill19
+	SHLXQ R12, SI, SI
+	TESTQ SI, R8
+	JZ    refill19
 
 ready20:
-	MOVQ    $0x000000a5, R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
-	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	TESTQ   R9, R9
-	JS      refill21
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	MOVQ   R14, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   SI, R10
+	ORQ    R8, R10
+	CMPQ   R10, R9
+	JB     five_or_six
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	XORQ   BX, BX
+	MOVQ   $0x00a5000000000000, R15
+	TESTQ  SI, R8
+	JZ     refill21
 
 ready22:
-	MOVQ    $0x00000091, R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
-	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    $0x07, SI
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	MOVQ    R15, R9
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
+	LZCNTQ  R9, R12
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R10
+	ORQ     R8, R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	MOVQ    $0x0091000000000000, R15
+	TESTQ   SI, R8
+	JZ      refill23
+
+ready24:
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	MOVQ    R15, R9
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
+	LZCNTQ  R9, R12
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R10
+	ORQ     R8, R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	ADDQ    $0x07, BX
 	JMP     large
 
 five_or_six:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	XORQ   SI, SI
-	TESTQ  R9, R9
-	JS     refill23
+	SHLXQ R12, SI, SI
+	XORQ  BX, BX
+	MOVQ  $0x009f000000000000, R15
+	TESTQ SI, R8
+	JZ    refill25
 
-ready24:
-	MOVQ    $0x0000009f, R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
-	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    $0x05, SI
+ready26:
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	MOVQ    R15, R9
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
+	LZCNTQ  R9, R12
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R10
+	ORQ     R8, R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	ADDQ    $0x05, BX
 	JMP     large
 
 two_to_four:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	TESTQ  R9, R9
-	JS     refill25
-
-ready26:
-	MOVBQZX 4(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      two
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	XORQ    SI, SI
-	TESTQ   R9, R9
-	JS      refill27
+	SHLXQ R12, SI, SI
+	TESTQ SI, R8
+	JZ    refill27
 
 ready28:
-	MOVBQZX 5(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
-	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    $0x03, SI
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	MOVQ   R14, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   40(AX), R15
+	MOVQ   SI, R10
+	ORQ    R8, R10
+	CMPQ   R10, R9
+	JB     two
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	XORQ   BX, BX
+	TESTQ  SI, R8
+	JZ     refill29
+
+ready30:
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	MOVQ    R15, R9
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
+	LZCNTQ  R9, R12
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R10
+	ORQ     R8, R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	ADDQ    $0x03, BX
 	JMP     large
 
 two:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	MOVQ   $0x00000002, SI
+	SHLXQ R12, SI, SI
+	MOVQ  $0x00000002, BX
 
 large:
-	LEAQ 32(CX), AX
+	LEAQ 192(CX), AX
 	JMP  sign
 
 next_zero:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	INCQ   DX
-	ADDQ   $0x30, CX
-	MOVQ   CX, AX
-	CMPQ   DX, $0x10
-	JNE    nonzero
-	JMP    block_done
+	SHLXQ R12, SI, SI
+	INCQ  DX
+	ADDQ  $0x00000120, CX
+	MOVQ  CX, AX
+	CMPQ  DX, $0x10
+	JNE   nonzero
+	MOVQ  88(SP), R14
+	JMP   block_done
 
 one:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	MOVQ   $0x00000001, SI
-	LEAQ   16(CX), AX
+	SHLXQ R12, SI, SI
+	MOVQ  $0x00000001, BX
+	LEAQ  96(CX), AX
 
 sign:
-	MOVQ    32(SP), R15
-	XORQ    R11, R11
+	MOVQ    (AX), R14
+	MOVQ    40(SP), R12
+	XORQ    R9, R9
 	TESTQ   DX, DX
-	SETNE   R11
-	MOVLQSX (R15)(R11*4), R11
-	IMULQ   R11, SI
-	ORQ     SI, 40(SP)
-	TESTQ   R9, R9
-	JS      refill29
+	SETNE   R9
+	MOVLQSX (R12)(R9*4), R9
+	IMULQ   R9, BX
+	ORQ     BX, 48(SP)
+	TESTQ   SI, R8
+	JZ      refill31
 
-ready30:
-	LEAQ    16777216(R8), R14
-	MOVQ    R14, R13
-	SHRQ    $0x19, R13
-	SHLQ    $0x38, R13
-	BTRQ    $0x18, R14
-	BTRQ    $0x18, R8
-	MOVQ    DI, R15
-	SUBQ    R13, R15
-	CMOVQCC R15, DI
-	CMOVQCS R14, R8
-	SBBQ    R12, R12
-	NOTQ    R12
-	ADDQ    DI, DI
-	DECQ    R9
-	XORQ    R12, SI
-	SUBQ    R12, SI
-	LEAQ    vp8_zigzag<>+0(SB), R15
-	MOVBQZX (R15)(DX*1), R11
-	MOVW    SI, (BX)(R11*1)
+ready32:
+	LEAQ    1(DI), R11
+	MOVQ    R11, R10
+	SHRQ    $0x01, R10
+	SHLQ    $0x38, R10
+	ANDQ    $-2, R11
+	ANDQ    $-2, DI
+	MOVQ    SI, R9
+	SUBQ    R10, R9
+	CMOVQCC R9, SI
+	CMOVQCS R11, DI
+	SBBQ    R13, R13
+	NOTQ    R13
+	ADDQ    SI, SI
+	XORQ    R13, BX
+	SUBQ    R13, BX
+	LEAQ    vp8_zigzag<>+0(SB), R12
+	MOVBQZX (R12)(DX*1), R9
+	MOVQ    24(SP), R12
+	MOVW    BX, (R12)(R9*1)
 	INCQ    DX
 	CMPQ    DX, $0x10
 	JNE     coefficient
+	MOVQ    88(SP), R14
 	JMP     block_done
 
+block_empty:
+	SHLXQ   R12, SI, SI
+	MOVQ    (SP), R9
+	MOVQ    8(SP), R12
+	MOVB    DL, 56(R9)(R12*1)
+	LEAQ    vp8_contexts<>+0(SB), R11
+	MOVBQZX (R11)(R12*8), R10
+	MOVQ    16(R9), R13
+	MOVB    $0x00, (R13)(R10*1)
+	MOVBQZX 1(R11)(R12*8), R10
+	MOVB    $0x00, 24(R9)(R10*1)
+	MOVQ    64(SP), AX
+	INCQ    R12
+	MOVQ    R12, 8(SP)
+	JMP     block_next
+
 block_end:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
+	LZCNTQ R9, R12
+	SHRQ   $0x38, R9
+	SHLXQ  R12, R9, DI
+	SHLXQ  R12, SI, SI
 
 block_done:
-	MOVQ    (SP), R11
-	MOVQ    8(SP), R15
-	MOVB    DL, 56(R11)(R15*1)
-	CMPQ    DX, 16(SP)
-	SETHI   R12
-	LEAQ    vp8_above<>+0(SB), R14
-	MOVBQZX (R14)(R15*1), R13
-	MOVQ    16(R11), AX
-	MOVB    R12, (AX)(R13*1)
-	LEAQ    vp8_left<>+0(SB), R14
-	MOVBQZX (R14)(R15*1), R13
-	MOVB    R12, 24(R11)(R13*1)
-	INCQ    R15
-	MOVQ    R15, 8(SP)
-	CMPQ    R15, $0x01
-	JEQ     luma
-	CMPQ    R15, $0x11
-	JEQ     chroma
-	CMPQ    R15, $0x19
-	JNE     block
-	MOVQ    40(SP), R12
-	MOVQ    R12, 48(R11)
-	MOVQ    56(SP), R11
-	MOVQ    DI, 32(R11)
-	SHRQ    $0x18, R8
-	DECQ    R8
-	MOVQ    R8, 40(R11)
-	MOVQ    R9, 48(R11)
-	SUBQ    (R11), R10
-	MOVQ    R10, 24(R11)
+	MOVQ    (SP), R9
+	MOVQ    8(SP), R12
+	MOVB    DL, 56(R9)(R12*1)
+	LEAQ    vp8_contexts<>+0(SB), R11
+	MOVBQZX (R11)(R12*8), R10
+	MOVQ    16(R9), R13
+	MOVB    $0x01, (R13)(R10*1)
+	MOVBQZX 1(R11)(R12*8), R10
+	MOVB    $0x01, 24(R9)(R10*1)
+	MOVQ    80(SP), AX
+	INCQ    R12
+	MOVQ    R12, 8(SP)
+
+block_next:
+	CMPQ   R12, $0x01
+	JEQ    luma
+	CMPQ   R12, $0x11
+	JEQ    chroma
+	CMPQ   R12, $0x19
+	JNE    block
+	MOVQ   48(SP), R13
+	MOVQ   R13, 48(R9)
+	MOVQ   96(SP), R9
+	BLSRQ  SI, R10
+	MOVQ   R10, 32(R9)
+	TZCNTQ SI, SI
+	MOVQ   $0x00000037, R10
+	SUBQ   SI, R10
+	MOVQ   R10, 48(R9)
+	DECQ   DI
+	MOVQ   DI, 40(R9)
+	MOVQ   104(SP), R10
+	SUBQ   (R9), R10
+	MOVQ   R10, 24(R9)
 	RET
 
 chroma:
-	XORQ R12, R12
-	MOVQ R12, 16(SP)
-	MOVQ (R11), R12
-	ADDQ $0x00000660, R12
-	MOVQ R12, 24(SP)
-	MOVQ 8(R11), R12
-	ADDQ $0x10, R12
-	MOVQ R12, 32(SP)
-	JMP  block
+	XORQ R13, R13
+	MOVQ R13, 16(SP)
+	MOVQ (R9), AX
+	ADDQ $0x00002640, AX
+	MOVQ 8(R9), R13
+	ADDQ $0x10, R13
+	JMP  plane
 
 refill1:
-	CMPQ   R10, 72(SP)
-	JA     byte31
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte33
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready2
 
-byte31:
-	CMPQ    R10, 64(SP)
-	JAE     over32
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte33:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over34
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready2
 
-over32:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready2
+over34:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready2
 
 refill3:
-	CMPQ   R10, 72(SP)
-	JA     byte33
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte35
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready4
 
-byte33:
-	CMPQ    R10, 64(SP)
-	JAE     over34
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte35:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over36
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready4
 
-over34:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready4
+over36:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready4
 
 refill5:
-	CMPQ   R10, 72(SP)
-	JA     byte35
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte37
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready6
 
-byte35:
-	CMPQ    R10, 64(SP)
-	JAE     over36
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte37:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over38
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready6
 
-over36:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready6
+over38:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready6
 
 refill7:
-	CMPQ   R10, 72(SP)
-	JA     byte37
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte39
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready8
 
-byte37:
-	CMPQ    R10, 64(SP)
-	JAE     over38
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte39:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over40
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready8
 
-over38:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready8
+over40:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready8
 
 refill9:
-	CMPQ   R10, 72(SP)
-	JA     byte39
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte41
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready10
 
-byte39:
-	CMPQ    R10, 64(SP)
-	JAE     over40
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte41:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over42
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready10
 
-over40:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready10
+over42:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready10
 
 refill11:
-	CMPQ   R10, 72(SP)
-	JA     byte41
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte43
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready12
 
-byte41:
-	CMPQ    R10, 64(SP)
-	JAE     over42
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte43:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over44
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready12
 
-over42:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready12
+over44:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready12
 
 refill13:
-	CMPQ   R10, 72(SP)
-	JA     byte43
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte45
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready14
 
-byte43:
-	CMPQ    R10, 64(SP)
-	JAE     over44
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte45:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over46
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready14
 
-over44:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready14
+over46:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready14
 
 refill15:
-	CMPQ   R10, 72(SP)
-	JA     byte45
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte47
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready16
 
-byte45:
-	CMPQ    R10, 64(SP)
-	JAE     over46
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte47:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over48
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready16
 
-over46:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready16
+over48:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready16
 
 refill17:
-	CMPQ   R10, 72(SP)
-	JA     byte47
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte49
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready18
 
-byte47:
-	CMPQ    R10, 64(SP)
-	JAE     over48
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte49:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over50
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready18
 
-over48:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready18
+over50:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready18
 
 refill19:
-	CMPQ   R10, 72(SP)
-	JA     byte49
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte51
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready20
 
-byte49:
-	CMPQ    R10, 64(SP)
-	JAE     over50
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte51:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over52
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready20
 
-over50:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready20
+over52:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready20
 
 refill21:
-	CMPQ   R10, 72(SP)
-	JA     byte51
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte53
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready22
 
-byte51:
-	CMPQ    R10, 64(SP)
-	JAE     over52
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte53:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over54
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready22
 
-over52:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready22
+over54:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready22
 
 refill23:
-	CMPQ   R10, 72(SP)
-	JA     byte53
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte55
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready24
 
-byte53:
-	CMPQ    R10, 64(SP)
-	JAE     over54
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte55:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over56
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready24
 
-over54:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready24
+over56:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready24
 
 refill25:
-	CMPQ   R10, 72(SP)
-	JA     byte55
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte57
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready26
 
-byte55:
-	CMPQ    R10, 64(SP)
-	JAE     over56
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte57:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over58
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready26
 
-over56:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready26
+over58:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready26
 
 refill27:
-	CMPQ   R10, 72(SP)
-	JA     byte57
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte59
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready28
 
-byte57:
-	CMPQ    R10, 64(SP)
-	JAE     over58
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte59:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over60
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready28
 
-over58:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready28
+over60:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready28
 
 refill29:
-	CMPQ   R10, 72(SP)
-	JA     byte59
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte61
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
 	JMP    ready30
 
-byte59:
-	CMPQ    R10, 64(SP)
-	JAE     over60
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte61:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over62
+	MOVBQZX (R10), R9
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready30
 
-over60:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
-	JMP  ready30
+over62:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready30
+
+refill31:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte63
+	SUBQ   $0x38, R11
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
+	ORQ    R9, SI
+	ADDQ   $0x07, R10
+	MOVQ   R10, 104(SP)
+	JMP    ready32
+
+byte63:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
+	CMPQ    R10, 112(SP)
+	JAE     over64
+	MOVBQZX (R10), R9
+	INCQ    R10
+	MOVQ    R10, 104(SP)
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
+	JMP     ready32
+
+over64:
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready32
 
 // func vp8ModesBMI2(r *byte, probs *[9]uint8, above *[4]uint8, left *[4]uint8, modes *[16]uint8)
-// Requires: BMI2, CMOV, LZCNT
-TEXT ·vp8ModesBMI2(SB), NOSPLIT, $48-40
-	MOVQ r+0(FP), R9
-	MOVQ R9, (SP)
-	MOVQ (R9), BX
-	MOVQ 8(R9), SI
-	ADDQ BX, SI
-	MOVQ SI, 8(SP)
-	SUBQ $0x08, SI
-	MOVQ SI, 16(SP)
-	ADDQ 24(R9), BX
-	MOVQ 32(R9), AX
-	MOVQ 40(R9), CX
-	INCQ CX
-	SHLQ $0x18, CX
-	MOVQ 48(R9), DX
-	XORQ SI, SI
-	BTSQ $0x20, SI
-	MOVQ SI, 24(SP)
-	DECQ SI
-	MOVQ SI, 32(SP)
-	MOVQ modes+32(FP), R11
-	XORQ SI, SI
-	MOVQ SI, 40(SP)
+// Requires: BMI, BMI2, CMOV, LZCNT
+TEXT ·vp8ModesBMI2(SB), NOSPLIT, $32-40
+	MOVQ    r+0(FP), DI
+	MOVQ    DI, (SP)
+	MOVQ    (DI), SI
+	MOVQ    8(DI), BX
+	ADDQ    SI, BX
+	MOVQ    BX, 16(SP)
+	SUBQ    $0x08, BX
+	MOVQ    BX, 24(SP)
+	ADDQ    24(DI), SI
+	MOVQ    SI, 8(SP)
+	MOVQ    32(DI), AX
+	MOVQ    40(DI), CX
+	INCQ    CX
+	MOVQ    $0x00000037, BX
+	SUBQ    48(DI), BX
+	BTSQ    BX, AX
+	MOVQ    vp8_fixed<>+16(SB), DX
+	XORQ    R14, R14
+	MOVQ    probs+8(FP), R12
+	MOVQ    above+16(FP), SI
+	MOVBQZX (SI), BX
+	LEAQ    (BX)(BX*4), BX
+	SHLQ    $0x01, BX
+	LEAQ    (BX)(BX*8), BX
+	ADDQ    BX, R12
+	MOVQ    left+24(FP), SI
+	MOVBQZX (SI), BX
+	LEAQ    (BX)(BX*8), BX
+	ADDQ    BX, R12
 
 block:
-	MOVQ    40(SP), R10
-	MOVQ    R10, R8
-	ANDQ    $0x03, R10
-	SHRQ    $0x02, R8
+	MOVQ    probs+8(FP), R13
 	MOVQ    above+16(FP), SI
-	MOVQ    left+24(FP), DI
-	MOVBQZX (SI)(R10*1), R10
-	MOVBQZX (DI)(R8*1), SI
-	LEAQ    (R10)(R10*4), R10
-	LEAQ    (SI)(R10*2), R10
-	LEAQ    (R10)(R10*8), R10
-	MOVQ    probs+8(FP), SI
-	ADDQ    SI, R10
-	TESTQ   DX, DX
-	JS      refill61
-
-ready62:
-	MOVBQZX (R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      dc
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	TESTQ   DX, DX
-	JS      refill63
-
-ready64:
-	MOVBQZX 1(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      true
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	TESTQ   DX, DX
-	JS      refill65
+	LEAQ    1(R14), BX
+	ANDQ    $0x03, BX
+	MOVBQZX (SI)(BX*1), BX
+	LEAQ    (BX)(BX*4), BX
+	SHLQ    $0x01, BX
+	LEAQ    (BX)(BX*8), BX
+	ADDQ    BX, R13
+	MOVBQZX (R12), R11
+	RORXQ   $0x10, R11, R11
+	TESTQ   AX, DX
+	JZ      refill65
 
 ready66:
-	MOVBQZX 2(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      vertical
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	TESTQ   DX, DX
-	JS      refill67
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	MOVQ    R11, BX
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
+	LZCNTQ  BX, R8
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 1(R12), R11
+	RORXQ   $0x10, R11, R11
+	MOVQ    AX, SI
+	ORQ     DX, SI
+	CMPQ    SI, BX
+	JB      dc
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	TESTQ   AX, DX
+	JZ      refill67
 
 ready68:
-	MOVBQZX 3(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      first
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	TESTQ   DX, DX
-	JS      refill69
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	MOVQ    R11, BX
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
+	LZCNTQ  BX, R8
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 2(R12), R11
+	RORXQ   $0x10, R11, R11
+	MOVQ    AX, SI
+	ORQ     DX, SI
+	CMPQ    SI, BX
+	JB      true
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	TESTQ   AX, DX
+	JZ      refill69
 
 ready70:
-	MOVBQZX 6(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      left_down
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	TESTQ   DX, DX
-	JS      refill71
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	MOVQ    R11, BX
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
+	LZCNTQ  BX, R8
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 3(R12), R11
+	RORXQ   $0x10, R11, R11
+	MOVQ    AX, SI
+	ORQ     DX, SI
+	CMPQ    SI, BX
+	JB      vertical
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	TESTQ   AX, DX
+	JZ      refill71
 
 ready72:
-	MOVBQZX 7(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      vertical_left
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	XORQ    R12, R12
-	TESTQ   DX, DX
-	JS      refill73
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	MOVQ    R11, BX
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
+	LZCNTQ  BX, R8
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 4(R12), R10
+	RORXQ   $0x10, R10, R10
+	MOVBQZX 6(R12), R11
+	RORXQ   $0x10, R11, R11
+	MOVQ    AX, SI
+	ORQ     DX, SI
+	CMPQ    SI, BX
+	JB      first
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	TESTQ   AX, DX
+	JZ      refill73
 
 ready74:
-	MOVBQZX 8(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	MOVQ    R8, R10
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	MOVQ    AX, R8
-	SUBQ    DI, R8
-	CMPQ    R10, SI
-	CMOVQCC R8, AX
-	CMOVQCS SI, R9
-	CMC
-	ADCQ    R12, R12
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	ADDQ    $0x08, R12
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	MOVQ    R11, BX
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
+	LZCNTQ  BX, R8
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 7(R12), R11
+	RORXQ   $0x10, R11, R11
+	MOVQ    AX, SI
+	ORQ     DX, SI
+	CMPQ    SI, BX
+	JB      left_down
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	TESTQ   AX, DX
+	JZ      refill75
+
+ready76:
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	MOVQ    R11, BX
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
+	LZCNTQ  BX, R8
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 8(R12), R11
+	RORXQ   $0x10, R11, R11
+	MOVQ    AX, SI
+	ORQ     DX, SI
+	CMPQ    SI, BX
+	JB      vertical_left
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	XORQ    R10, R10
+	TESTQ   AX, DX
+	JZ      refill77
+
+ready78:
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	MOVQ    R11, BX
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
+	LZCNTQ  BX, R8
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVQ    AX, SI
+	ORQ     DX, SI
+	CMPQ    SI, BX
+	CMOVQCC DI, CX
+	CMOVQCC R9, R8
+	SBBQ    DI, DI
+	LEAQ    1(R10)(R10*1), R10
+	ADDQ    DI, R10
+	ANDNQ   vp8_fixed<>+8(SB), DI, DI
+	ANDQ    BX, DI
+	SUBQ    DI, AX
+	SHLXQ   R8, AX, AX
+	ADDQ    $0x08, R10
+	LEAQ    (R10)(R10*8), R12
+	ADDQ    R13, R12
 	JMP     mode
 
 dc:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000000, R12
-	JMP    mode
+	SHLXQ R8, AX, AX
+	LEAQ  (R13), R12
+	MOVQ  $0x00000000, R10
+	JMP   mode
 
 true:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000001, R12
-	JMP    mode
+	SHLXQ R8, AX, AX
+	LEAQ  9(R13), R12
+	MOVQ  $0x00000001, R10
+	JMP   mode
 
 vertical:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000002, R12
-	JMP    mode
+	SHLXQ R8, AX, AX
+	LEAQ  18(R13), R12
+	MOVQ  $0x00000002, R10
+	JMP   mode
 
 first:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	TESTQ  DX, DX
-	JS     refill75
+	SHLXQ R8, AX, AX
+	TESTQ AX, DX
+	JZ    refill79
 
-ready76:
-	MOVBQZX 4(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
+ready80:
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R10, DI
+	MOVQ    R10, BX
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
+	LZCNTQ  BX, R8
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 5(R12), R11
+	RORXQ   $0x10, R11, R11
+	MOVQ    AX, SI
+	ORQ     DX, SI
+	CMPQ    SI, BX
 	JB      horizontal
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	XORQ    R12, R12
-	TESTQ   DX, DX
-	JS      refill77
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	XORQ    R10, R10
+	TESTQ   AX, DX
+	JZ      refill81
 
-ready78:
-	MOVBQZX 5(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	MOVQ    R8, R10
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	MOVQ    AX, R8
-	SUBQ    DI, R8
-	CMPQ    R10, SI
-	CMOVQCC R8, AX
-	CMOVQCS SI, R9
-	CMC
-	ADCQ    R12, R12
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	ADDQ    $0x04, R12
+ready82:
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	MOVQ    R11, BX
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
+	LZCNTQ  BX, R8
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVQ    AX, SI
+	ORQ     DX, SI
+	CMPQ    SI, BX
+	CMOVQCC DI, CX
+	CMOVQCC R9, R8
+	SBBQ    DI, DI
+	LEAQ    1(R10)(R10*1), R10
+	ADDQ    DI, R10
+	ANDNQ   vp8_fixed<>+8(SB), DI, DI
+	ANDQ    BX, DI
+	SUBQ    DI, AX
+	SHLXQ   R8, AX, AX
+	ADDQ    $0x04, R10
+	LEAQ    (R10)(R10*8), R12
+	ADDQ    R13, R12
 	JMP     mode
 
 horizontal:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000003, R12
-	JMP    mode
+	SHLXQ R8, AX, AX
+	LEAQ  27(R13), R12
+	MOVQ  $0x00000003, R10
+	JMP   mode
 
 left_down:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000006, R12
-	JMP    mode
+	SHLXQ R8, AX, AX
+	LEAQ  54(R13), R12
+	MOVQ  $0x00000006, R10
+	JMP   mode
 
 vertical_left:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000007, R12
+	SHLXQ R8, AX, AX
+	LEAQ  63(R13), R12
+	MOVQ  $0x00000007, R10
 
 mode:
-	MOVQ 40(SP), R10
-	MOVQ R10, R8
-	ANDQ $0x03, R10
-	SHRQ $0x02, R8
-	MOVQ above+16(FP), SI
-	MOVQ left+24(FP), DI
-	MOVB R12, (SI)(R10*1)
-	MOVB R12, (DI)(R8*1)
-	MOVQ 40(SP), R10
-	MOVB R12, (R11)(R10*1)
-	INCQ R10
-	MOVQ R10, 40(SP)
-	CMPQ R10, $0x10
-	JNE  block
-	MOVQ (SP), SI
-	MOVQ AX, 32(SI)
-	SHRQ $0x18, CX
-	DECQ CX
-	MOVQ CX, 40(SI)
-	MOVQ DX, 48(SI)
-	SUBQ (SI), BX
-	MOVQ BX, 24(SI)
+	MOVQ    modes+32(FP), BX
+	MOVB    R10, (BX)(R14*1)
+	MOVQ    R14, BX
+	ANDQ    $0x03, BX
+	MOVQ    above+16(FP), SI
+	MOVB    R10, (SI)(BX*1)
+	INCQ    R14
+	TESTQ   $0x00000003, R14
+	JNZ     block
+	MOVQ    R14, BX
+	SHRQ    $0x02, BX
+	MOVQ    left+24(FP), SI
+	MOVB    R10, -1(SI)(BX*1)
+	CMPQ    R14, $0x10
+	JEQ     done
+	MOVBQZX (SI)(BX*1), BX
+	MOVQ    R13, R12
+	LEAQ    (BX)(BX*8), BX
+	ADDQ    BX, R12
+	JMP     block
+
+done:
+	MOVQ   (SP), BX
+	BLSRQ  AX, SI
+	MOVQ   SI, 32(BX)
+	TZCNTQ AX, AX
+	MOVQ   $0x00000037, SI
+	SUBQ   AX, SI
+	MOVQ   SI, 48(BX)
+	DECQ   CX
+	MOVQ   CX, 40(BX)
+	MOVQ   8(SP), SI
+	SUBQ   (BX), SI
+	MOVQ   SI, 24(BX)
 	RET
 
-refill61:
-	CMPQ   BX, 16(SP)
-	JA     byte79
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
-	JMP    ready62
-
-byte79:
-	CMPQ    BX, 8(SP)
-	JAE     over80
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
-	JMP     ready62
-
-over80:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready62
-
-refill63:
-	CMPQ   BX, 16(SP)
-	JA     byte81
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
-	JMP    ready64
-
-byte81:
-	CMPQ    BX, 8(SP)
-	JAE     over82
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
-	JMP     ready64
-
-over82:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready64
-
 refill65:
-	CMPQ   BX, 16(SP)
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte83
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	SUBQ   $0x38, DI
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	JMP    ready66
 
 byte83:
-	CMPQ    BX, 8(SP)
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
+	CMPQ    SI, 16(SP)
 	JAE     over84
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	MOVBQZX (SI), BX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready66
 
 over84:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready66
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready66
 
 refill67:
-	CMPQ   BX, 16(SP)
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte85
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	SUBQ   $0x38, DI
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	JMP    ready68
 
 byte85:
-	CMPQ    BX, 8(SP)
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
+	CMPQ    SI, 16(SP)
 	JAE     over86
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	MOVBQZX (SI), BX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready68
 
 over86:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready68
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready68
 
 refill69:
-	CMPQ   BX, 16(SP)
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte87
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	SUBQ   $0x38, DI
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	JMP    ready70
 
 byte87:
-	CMPQ    BX, 8(SP)
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
+	CMPQ    SI, 16(SP)
 	JAE     over88
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	MOVBQZX (SI), BX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready70
 
 over88:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready70
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready70
 
 refill71:
-	CMPQ   BX, 16(SP)
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte89
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	SUBQ   $0x38, DI
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	JMP    ready72
 
 byte89:
-	CMPQ    BX, 8(SP)
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
+	CMPQ    SI, 16(SP)
 	JAE     over90
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	MOVBQZX (SI), BX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready72
 
 over90:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready72
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready72
 
 refill73:
-	CMPQ   BX, 16(SP)
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte91
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	SUBQ   $0x38, DI
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	JMP    ready74
 
 byte91:
-	CMPQ    BX, 8(SP)
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
+	CMPQ    SI, 16(SP)
 	JAE     over92
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	MOVBQZX (SI), BX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready74
 
 over92:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready74
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready74
 
 refill75:
-	CMPQ   BX, 16(SP)
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte93
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	SUBQ   $0x38, DI
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	JMP    ready76
 
 byte93:
-	CMPQ    BX, 8(SP)
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
+	CMPQ    SI, 16(SP)
 	JAE     over94
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	MOVBQZX (SI), BX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready76
 
 over94:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready76
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready76
 
 refill77:
-	CMPQ   BX, 16(SP)
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte95
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	SUBQ   $0x38, DI
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	JMP    ready78
 
 byte95:
-	CMPQ    BX, 8(SP)
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
+	CMPQ    SI, 16(SP)
 	JAE     over96
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	MOVBQZX (SI), BX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready78
 
 over96:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready78
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready78
+
+refill79:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
+	JA     byte97
+	SUBQ   $0x38, DI
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
+	JMP    ready80
+
+byte97:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
+	CMPQ    SI, 16(SP)
+	JAE     over98
+	MOVBQZX (SI), BX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	JMP     ready80
+
+over98:
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready80
+
+refill81:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
+	JA     byte99
+	SUBQ   $0x38, DI
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
+	JMP    ready82
+
+byte99:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
+	CMPQ    SI, 16(SP)
+	JAE     over100
+	MOVBQZX (SI), BX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	JMP     ready82
+
+over100:
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready82

@@ -20,6 +20,6 @@ func TestVP8Layout(t *testing.T) {
 		unsafe.Offsetof(m.Probs), unsafe.Offsetof(m.Quant), unsafe.Offsetof(m.Above), unsafe.Offsetof(m.Left),
 		unsafe.Offsetof(m.Y2), unsafe.Offsetof(m.Bits), unsafe.Offsetof(m.Count), unsafe.Offsetof(m.Coef),
 	})
-	require.EqualValues(t, 17*48, unsafe.Sizeof(m.Probs[0]))
+	require.EqualValues(t, 17*3*12*8, unsafe.Sizeof(m.Probs[0]))
 	require.EqualValues(t, 8, unsafe.Sizeof(m.Quant[0]))
 }

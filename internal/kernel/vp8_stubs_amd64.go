@@ -4,16 +4,6 @@
 
 package kernel
 
-// vp8AddRowAVX2 is VP8AddRow.
-//
-//go:noescape
-func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
-
-// vp8AddBlockAVX2 is VP8AddBlock.
-//
-//go:noescape
-func vp8AddBlockAVX2(dst *byte, stride int, coef *[16]int16)
-
 // vp8TrueAVX2 is VP8True for n = 4, 8 or 16. It reads 16 bytes above dst.
 //
 //go:noescape
@@ -37,6 +27,16 @@ func vp8ToRGBx3AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
 //
 //go:noescape
 func vp8ToRGBx4AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
+
+// vp8AddRowAVX2 is VP8AddRow.
+//
+//go:noescape
+func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
+
+// vp8PredictBlocksAVX2 is VP8PredictBlocks for coefficients below 1<<13.
+//
+//go:noescape
+func vp8PredictBlocksAVX2(dst *byte, stride int, modes *[16]uint8, coef *[16][16]int16)
 
 // vp8LeadingZeros returns 31 for 1 unless the processor lacks the instruction.
 func vp8LeadingZeros(v uint32) uint32

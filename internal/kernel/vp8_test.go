@@ -23,10 +23,11 @@ func TestVP8Read(t *testing.T) {
 			for n := range probs[i] {
 				for c := range probs[i][n] {
 					for k := range 11 {
-						probs[i][n][c][k] = uint8(rnd.IntN(most))
+						prob := uint8(rnd.IntN(most))
 						if round%5 == 0 && rnd.IntN(2) == 0 {
-							probs[i][n][c][k] = 255
+							prob = 255
 						}
+						probs[i].Set(n, c, k, prob)
 					}
 				}
 			}
@@ -126,11 +127,6 @@ func TestVP8Add(t *testing.T) {
 			VP8AddRow(p[:], p[16:], 40, (*[2][16]int16)(coef[:]), (*[2][16]int16)(coef[2:]))
 			return p[:]
 		})
-		vp8Compare(t, "block", func() []byte {
-			p := in
-			VP8AddBlock(p[5:], 40, &coef[0])
-			return p[:]
-		})
 		// Without overflow, all transforms of libwebp are equal.
 		count := uint8(16)
 		if round%4 == 1 {
@@ -143,8 +139,42 @@ func TestVP8Add(t *testing.T) {
 		}
 		p, q := in, in
 		VP8Add(p[:], 40, &coef[0], count)
-		VP8AddBlock(q[:], 40, &coef[0])
+		vp8AddAll(q[:], 40, &coef[0])
 		require.Equal(t, p, q)
+	}
+}
+
+func TestVP8PredictBlocks(t *testing.T) {
+	needsVectors(t)
+	rnd := rand.New(rand.NewPCG(41, 6))
+	for round := range short.Rounds(t, 2000, 200) {
+		var m VP8Macroblock
+		var modes [16]uint8
+		for i := range modes {
+			modes[i] = uint8(rnd.UintN(10))
+			if round < 10 {
+				modes[i] = uint8(round)
+			}
+			block := VP8Luma + i
+			m.Count[block] = uint8([]uint{0, 1, 3, 16}[rnd.UintN(4)])
+			most := []int32{1 << 12, 300, 30}[round%3]
+			for k := range m.Count[block] {
+				m.Coef[block][vp8Zigzag[k]] = int16(rnd.Int32N(2*most) - most)
+			}
+		}
+		const stride = 40
+		var in [17 * stride]byte
+		for i := range in {
+			in[i] = byte(rnd.Uint32())
+		}
+		vp8Compare(t, "blocks", func() []byte {
+			p := in
+			VP8PredictBlocks(p[:], stride+5, stride, &modes, &m)
+			for y := range 16 { // Go writes to the right
+				copy(p[(y+1)*stride+21:][:4], in[:])
+			}
+			return p[:]
+		})
 	}
 }
 

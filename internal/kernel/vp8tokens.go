@@ -9,7 +9,7 @@ import (
 type VP8Reader struct {
 	Buf   []byte
 	Pos   int
-	Value uint64 // the next bits of Buf, the first one highest
+	Value uint64 // the next bits of Buf, the first one highest; zeros after them
 	Range uint64 // the range minus 1
 	Bits  int    // the number of valid bits in Value, minus 8
 	// Ended reports that a bit was read when fewer than 8 bits were left, which
@@ -26,7 +26,7 @@ func (r *VP8Reader) Init(buf []byte) {
 // fill adds bits; Bits is negative.
 func (r *VP8Reader) fill() {
 	if n := len(r.Buf); r.Pos <= n-8 {
-		r.Value |= binary.BigEndian.Uint64(r.Buf[r.Pos:]) >> (uint(r.Bits+8) & 63)
+		r.Value |= binary.BigEndian.Uint64(r.Buf[r.Pos:]) >> 8 << (uint(-r.Bits) & 63)
 		r.Pos += 7
 		r.Bits += 56
 		return
@@ -83,8 +83,14 @@ func (r *VP8Reader) Int(n int) int {
 }
 
 // VP8Probs holds the probabilities of a plane's tokens by the position of a
-// coefficient and the context. Those of position 16 are never read.
-type VP8Probs [17][3][16]uint8
+// coefficient and the context. Those of position 16 are never read. They are in
+// the highest 16 bits, where the assembly multiplies them.
+type VP8Probs [17][3][12]uint64
+
+// Set sets a probability.
+func (p *VP8Probs) Set(position, context, i int, prob uint8) {
+	p[position][context][i] = uint64(prob) << 48
+}
 
 // The order of the blocks of a macroblock.
 const (
@@ -106,7 +112,7 @@ type VP8Macroblock struct {
 	// and for the others.
 	Quant *[3][2]int32
 	// Above and Left are 1 for neighbouring blocks with coefficients: 4 of
-	// luma, 2 of each chroma plane, and the means.
+	// luma, 2 of each chroma plane, and the means. The rest is 0.
 	Above *[16]uint8
 	Left  [16]uint8
 	Y2    bool // whether the means are stored apart
@@ -174,10 +180,25 @@ func (m *VP8Macroblock) read(r *VP8Reader) {
 	}
 }
 
+// Empty reports whether no block but that of means has residuals.
+func (m *VP8Macroblock) Empty() bool {
+	const more = 0xFEFEFEFEFEFEFEFE // bits of counts above 1
+	c := m.Count[VP8Luma:VP8Blocks]
+	if (binary.LittleEndian.Uint64(c)|binary.LittleEndian.Uint64(c[8:])|binary.LittleEndian.Uint64(c[16:]))&more != 0 {
+		return false
+	}
+	for i := VP8Luma; i < VP8Blocks; i++ {
+		if m.Coef[i][0] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // vp8Step reads a bit. The caller has checked that there are enough. It is
 // small enough to be inlined.
-func vp8Step(value, span uint64, prob uint8) (uint64, uint64, int, bool) {
-	part := span*uint64(prob)>>8 + 1
+func vp8Step(value, span, prob uint64) (uint64, uint64, int, bool) {
+	part := span*(prob>>48)>>8 + 1
 	one := value >= part<<56
 	if one {
 		value -= part << 56
@@ -242,7 +263,7 @@ coefficients:
 		if left < 0 {
 			value, left = r.more(value, left)
 		}
-		value, span, shift, one = vp8Step(value, span, 128)
+		value, span, shift, one = vp8Step(value, span, 128<<48)
 		left -= shift
 		if one {
 			v = -v
@@ -262,22 +283,23 @@ func (r *VP8Reader) more(value uint64, left int) (uint64, int) {
 }
 
 // large reads a value of at least 2.
-func (r *VP8Reader) large(p *[16]uint8) int {
-	if r.Bit(p[3]) == 0 {
-		if r.Bit(p[4]) == 0 {
+func (r *VP8Reader) large(p *[12]uint64) int {
+	bit := func(i int) int { return r.Bit(uint8(p[i] >> 48)) }
+	if bit(3) == 0 {
+		if bit(4) == 0 {
 			return 2
 		}
-		return 3 + r.Bit(p[5])
+		return 3 + bit(5)
 	}
-	if r.Bit(p[6]) == 0 {
-		if r.Bit(p[7]) == 0 {
+	if bit(6) == 0 {
+		if bit(7) == 0 {
 			return 5 + r.Bit(159)
 		}
 		v := 7 + 2*r.Bit(165)
 		return v + r.Bit(145)
 	}
-	kind := r.Bit(p[8])
-	kind = 2*kind + r.Bit(p[9+kind])
+	kind := bit(8)
+	kind = 2*kind + bit(9+kind)
 	v := 0
 	for _, prob := range vp8Extra[kind] {
 		if prob == 0 {

@@ -131,7 +131,7 @@ var Layers = []Layer{
 		{Path: "codec/internal/codectest", May: []string{"codec", testify}},
 		{Path: "codec/internal/exif"},
 		{Path: "codec/internal/prefix"},
-		{Path: "codec/internal/inflate", May: []string{"codec/internal/prefix", "internal/kernel"}},
+		{Path: "codec/internal/inflate", May: []string{"codec/internal/prefix", "internal/cpu", "internal/kernel"}},
 		{Path: "codec/internal/lzw", May: []string{"internal/kernel"}},
 		{Path: "codec/internal/vp8", May: []string{"internal/cpu", "internal/kernel", ximage}},
 		{Path: "codec/internal/vp8l", May: []string{"codec/internal/prefix", "internal/kernel", ximage}},

@@ -13,66 +13,82 @@ var _ = add("vp8", vp8True)
 var _ = add("vp8", vp8Filter)
 var _ = add("vp8", vp8Colours)
 
-// vp8Add writes the inverse transforms. Each lane of 128 bits has the same rows
-// or columns of two blocks.
-func vp8Add() {
-	k1, k2 := words("vp8_k1", 20091, 20091), words("vp8_k2", 35468-1<<16, 35468-1<<16)
-	four := words("vp8_4", 4, 4)
+// vp8Transform writes the inverse transform. Each lane of 128 bits has the same
+// rows or columns of two blocks.
+type vp8Transform struct {
+	k1, k2 Mem // the factors are 1 + k1 and 1 + k2 in units of 1/65536
+	four   Mem
+}
 
-	// pass is the one-dimensional transform of i. The factors are 1 + k1 and
-	// 1 + k2 in units of 1/65536.
-	pass := func(width int, i [4]VecVirtual) (o [4]VecVirtual) {
-		a, b, c, d, t := vec(width), vec(width), vec(width), vec(width), vec(width)
-		VPADDW(i[2], i[0], a)
-		VPSUBW(i[2], i[0], b)
-		VPMULHW(k2, i[1], c)
-		VPADDW(i[1], c, c)
-		VPMULHW(k1, i[3], t)
-		VPSUBW(t, c, c)
-		VPSUBW(i[3], c, c)
-		VPMULHW(k1, i[1], d)
-		VPADDW(i[1], d, d)
-		VPMULHW(k2, i[3], t)
-		VPADDW(t, d, d)
-		VPADDW(i[3], d, d)
-		for n := range o {
-			o[n] = vec(width)
-		}
-		VPADDW(d, a, o[0])
-		VPADDW(c, b, o[1])
-		VPSUBW(c, b, o[2])
-		VPSUBW(d, a, o[3])
-		return o
+var vp8Factors vp8Transform
+
+func newVP8Transform() vp8Transform {
+	if vp8Factors == (vp8Transform{}) {
+		vp8Factors = vp8Transform{words("vp8_k1", 20091, 20091), words("vp8_k2", 35468-1<<16, 35468-1<<16), words("vp8_4", 4, 4)}
 	}
-	// turn transposes both blocks.
-	turn := func(width int, i [4]VecVirtual) (o [4]VecVirtual) {
-		var u, w [4]VecVirtual
-		for n := range o {
-			o[n], u[n], w[n] = vec(width), vec(width), vec(width)
-		}
-		VPUNPCKLWD(i[1], i[0], u[0])
-		VPUNPCKHWD(i[1], i[0], u[1])
-		VPUNPCKLWD(i[3], i[2], u[2])
-		VPUNPCKHWD(i[3], i[2], u[3])
-		VPUNPCKLDQ(u[2], u[0], w[0])
-		VPUNPCKHDQ(u[2], u[0], w[1])
-		VPUNPCKLDQ(u[3], u[1], w[2])
-		VPUNPCKHDQ(u[3], u[1], w[3])
-		VPUNPCKLQDQ(w[2], w[0], o[0])
-		VPUNPCKHQDQ(w[2], w[0], o[1])
-		VPUNPCKLQDQ(w[3], w[1], o[2])
-		VPUNPCKHQDQ(w[3], w[1], o[3])
-		return o
+	return vp8Factors
+}
+
+// pass is the one-dimensional transform of i.
+func (f vp8Transform) pass(width int, i [4]VecVirtual) (o [4]VecVirtual) {
+	a, b, c, d, t := vec(width), vec(width), vec(width), vec(width), vec(width)
+	VPADDW(i[2], i[0], a)
+	VPSUBW(i[2], i[0], b)
+	VPMULHW(f.k2, i[1], c)
+	VPADDW(i[1], c, c)
+	VPMULHW(f.k1, i[3], t)
+	VPSUBW(t, c, c)
+	VPSUBW(i[3], c, c)
+	VPMULHW(f.k1, i[1], d)
+	VPADDW(i[1], d, d)
+	VPMULHW(f.k2, i[3], t)
+	VPADDW(t, d, d)
+	VPADDW(i[3], d, d)
+	for n := range o {
+		o[n] = vec(width)
 	}
-	both := func(width int, i [4]VecVirtual) [4]VecVirtual {
-		t := turn(width, pass(width, i))
-		VPADDW(four, t[0], t[0])
-		t = pass(width, t)
-		for _, v := range t {
-			VPSRAW(U8(3), v, v)
-		}
-		return turn(width, t)
+	VPADDW(d, a, o[0])
+	VPADDW(c, b, o[1])
+	VPSUBW(c, b, o[2])
+	VPSUBW(d, a, o[3])
+	return o
+}
+
+// turn transposes both blocks.
+func (f vp8Transform) turn(width int, i [4]VecVirtual) (o [4]VecVirtual) {
+	var u, w [4]VecVirtual
+	for n := range o {
+		o[n], u[n], w[n] = vec(width), vec(width), vec(width)
 	}
+	VPUNPCKLWD(i[1], i[0], u[0])
+	VPUNPCKHWD(i[1], i[0], u[1])
+	VPUNPCKLWD(i[3], i[2], u[2])
+	VPUNPCKHWD(i[3], i[2], u[3])
+	VPUNPCKLDQ(u[2], u[0], w[0])
+	VPUNPCKHDQ(u[2], u[0], w[1])
+	VPUNPCKLDQ(u[3], u[1], w[2])
+	VPUNPCKHDQ(u[3], u[1], w[3])
+	VPUNPCKLQDQ(w[2], w[0], o[0])
+	VPUNPCKHQDQ(w[2], w[0], o[1])
+	VPUNPCKLQDQ(w[3], w[1], o[2])
+	VPUNPCKHQDQ(w[3], w[1], o[3])
+	return o
+}
+
+// both is the whole transform of the rows i.
+func (f vp8Transform) both(width int, i [4]VecVirtual) [4]VecVirtual {
+	t := f.turn(width, f.pass(width, i))
+	VPADDW(f.four, t[0], t[0])
+	t = f.pass(width, t)
+	for _, v := range t {
+		VPSRAW(U8(3), v, v)
+	}
+	return f.turn(width, t)
+}
+
+// vp8Add writes the inverse transforms.
+func vp8Add() {
+	f := newVP8Transform()
 
 	function("vp8AddRowAVX2", "func(a, b *byte, stride int, coefA, coefB *[16]int16)")
 	Doc("vp8AddRowAVX2 is VP8AddRow.")
@@ -89,7 +105,7 @@ func vp8Add() {
 	VPUNPCKHQDQ(in[2], in[0], rows[1])
 	VPUNPCKLQDQ(in[3], in[1], rows[2])
 	VPUNPCKHQDQ(in[3], in[1], rows[3])
-	rows = both(32, rows)
+	rows = f.both(32, rows)
 	zero := YMM()
 	VPXOR(zero, zero, zero)
 	for n, v := range rows {
@@ -109,30 +125,6 @@ func vp8Add() {
 		}
 	}
 	VZEROUPPER()
-	RET()
-
-	function("vp8AddBlockAVX2", "func(dst *byte, stride int, coef *[16]int16)")
-	Doc("vp8AddBlockAVX2 is VP8AddBlock.")
-	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
-	c := Load(Param("coef"), GP64())
-	for n := range rows {
-		rows[n] = XMM()
-		VMOVQ(Mem{Base: c, Disp: 8 * n}, rows[n])
-	}
-	rows = both(16, rows)
-	zero = XMM()
-	VPXOR(zero, zero, zero)
-	for n, v := range rows {
-		p := XMM()
-		VMOVD(Mem{Base: dst}, p)
-		VPUNPCKLBW(zero, p, p)
-		VPADDW(v, p, p)
-		VPACKUSWB(p, p, p)
-		VMOVD(p, Mem{Base: dst})
-		if n < 3 {
-			ADDQ(stride, dst)
-		}
-	}
 	RET()
 }
 

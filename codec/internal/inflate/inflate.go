@@ -25,10 +25,9 @@ var (
 )
 
 const (
-	window  = 1 << 15      // the largest distance
-	batch   = 1 << 15      // bytes that are decoded at once
-	longest = 258          // bytes of a match
-	slack   = longest + 16 // bytes after the output that a symbol may overwrite
+	window = 1 << 15 // the largest distance
+	batch  = 1 << 15 // bytes that are decoded at once
+	slack  = kernel.InflateSlack
 )
 
 // state is what comes next in the stream.
@@ -262,6 +261,9 @@ func (r *Reader) stored() {
 func (r *Reader) codes() {
 	for r.err == nil && r.state == inCodes && r.w < len(r.out)-slack {
 		if len(r.in)-r.pos >= 8 {
+			z := kernel.Inflate{Bits: r.bits, N: r.n}
+			r.pos, r.w = z.Run(&r.lit, &r.dist, r.in, r.pos, r.out, r.w)
+			r.bits, r.n = z.Bits, z.N
 			r.fast()
 		} else {
 			r.symbol()

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
 // pieces returns a source that cuts data into pieces of k bytes.
@@ -112,28 +114,37 @@ func TestEnds(t *testing.T) {
 		packed := compress(t, data, level)
 		for n := range packed {
 			for _, k := range []int{3, 1 << 30} {
-				require.NoError(t, same(packed[:n], k), n)
+				require.NoError(t, same(t, packed[:n], k), n)
 			}
 		}
 	}
 }
 
 // both returns the output of compress/zlib and of a Reader, with their errors.
-func both(packed []byte, k int) (want, got []byte, wantErr, gotErr error) {
+// It compares the Reader's with that of Go alone.
+func both(t testing.TB, packed []byte, k int) (want, got []byte, wantErr, gotErr error) {
 	const most = 1 << 20
 	z, wantErr := zlib.NewReader(bytes.NewReader(packed))
 	if wantErr == nil {
 		want, wantErr = io.ReadAll(io.LimitReader(z, most))
 	}
-	var r Reader
-	r.Reset(pieces(packed, k))
-	got, gotErr = io.ReadAll(io.LimitReader(&r, most))
+	read := func() ([]byte, error) {
+		var r Reader
+		r.Reset(pieces(packed, k))
+		return io.ReadAll(io.LimitReader(&r, most))
+	}
+	got, gotErr = read()
+	restore := cpu.DisableAll()
+	plain, plainErr := read()
+	restore()
+	require.Equal(t, plainErr, gotErr)
+	require.True(t, bytes.Equal(plain, got), "assembly and Go differ")
 	return want, got, wantErr, gotErr
 }
 
 // same compares a Reader with compress/zlib.
-func same(packed []byte, k int) error {
-	want, got, wantErr, gotErr := both(packed, k)
+func same(t testing.TB, packed []byte, k int) error {
+	want, got, wantErr, gotErr := both(t, packed, k)
 	if wantErr == io.EOF { // of an empty stream
 		wantErr = io.ErrUnexpectedEOF
 	}
@@ -155,7 +166,7 @@ func FuzzReader(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, packed []byte, k uint16) {
-		want, got, wantErr, gotErr := both(packed, int(k)+1)
+		want, got, wantErr, gotErr := both(t, packed, int(k)+1)
 		if gotErr == nil {
 			require.NoError(t, wantErr)
 			require.True(t, bytes.Equal(want, got))
@@ -184,8 +195,8 @@ func TestMutated(t *testing.T) {
 					b[rnd.IntN(min(len(b), 200))] ^= 1 << rnd.IntN(8)
 				}
 				k := rnd.IntN(50) + 1
-				if err := same(b, k); err != nil {
-					want, got, wantErr, gotErr := both(b, k)
+				if err := same(t, b, k); err != nil {
+					want, got, wantErr, gotErr := both(t, b, k)
 					require.ErrorIs(t, gotErr, ErrData, "%s: %v", name, err)
 					require.True(t, bytes.HasPrefix(want, got), "%s: %v, %v", name, err, wantErr)
 					stricter++

@@ -5,15 +5,10 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/codec/internal/prefix"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// An entry of a table. The lowest 6 bits are the number of bits that it stands
-// for. Of a literal bits 8 to 23 are one or two bytes of output, whose number
-// are bits 24 and 25. Of a length or a distance bits 16 to 30 are its base, the
-// number of bits includes the extra ones, and bits 8 to 11 are those of the
-// code alone. isOther without isEnd and isBad leads to a second table, which
-// begins at bits 16 to 30 and is indexed by as many further bits as bits 8 to
-// 11 say.
+// The flags of an entry, which kernel.InflateLit describes.
 const (
 	isLiteral = prefix.Own
 	isOther   = prefix.Sub
@@ -27,15 +22,15 @@ const (
 const (
 	litBits  = 11
 	distBits = 8
-	litSize  = 4096 // of 2342
-	distSize = 512  // of 402
+	litSize  = uint32(len(kernel.InflateLit{}))  // 2342 are used
+	distSize = uint32(len(kernel.InflateDist{})) // 402 are used
 
 	litCodes = 288
 )
 
 type tables struct {
-	lit      [litSize]uint32
-	dist     [distSize]uint32
+	lit      kernel.InflateLit
+	dist     kernel.InflateDist
 	lengths  [litCodes + 32]uint8
 	builder  prefix.Builder
 	isFixed  bool

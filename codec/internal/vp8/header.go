@@ -174,7 +174,9 @@ func (d *Decoder) readProbs(r *kernel.VP8Reader) {
 		}
 		for n, b := range positionBands {
 			for c := range bands[b] {
-				copy(d.probs[t][n][c][:], bands[b][c][:])
+				for i, p := range bands[b][c] {
+					d.probs[t].Set(n, c, i, p)
+				}
 			}
 		}
 	}

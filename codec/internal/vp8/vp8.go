@@ -84,6 +84,7 @@ type Decoder struct {
 	modes [16]uint8
 
 	planes [3]plane
+	chroma kernel.VP8Chroma420 // of the row that is passed on
 }
 
 // plane holds a row of macroblocks of a plane and the rows above that are not
@@ -221,8 +222,8 @@ func (d *Decoder) pass(rows Rows, h *Header, first, last, y int) {
 			far = near
 		}
 		near, far = near-8*y, far-8*y
-		c := kernel.VP8Chroma420{UNear: u.line(near, w), UFar: u.line(far, w), VNear: v.line(near, w), VFar: v.line(far, w)}
-		rows.Row(r, d.planes[0].line(r-16*y, h.Width), &c)
+		d.chroma = kernel.VP8Chroma420{UNear: u.line(near, w), UFar: u.line(far, w), VNear: v.line(near, w), VFar: v.line(far, w)}
+		rows.Row(r, d.planes[0].line(r-16*y, h.Width), &d.chroma)
 	}
 }
 
