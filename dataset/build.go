@@ -70,9 +70,10 @@ type Options struct {
 	// MaxSkipShare is the largest share of bad samples in an epoch, above 0 up
 	// to 1. It counts once 1,000 samples were seen. Default: 0.5.
 	MaxSkipShare float64
-	// CacheBytes bounds the memory of the caches that the pass CachePrefix
-	// adds. The Cache nodes of the definition do not count. Default: 0, no
-	// added caches.
+	// CacheBytes bounds the memory of caches that Build adds, as a Cache at the
+	// top of the definition would. The Cache nodes of the definition do not
+	// count. User functions stay above the added caches. Default: 0, no added
+	// caches.
 	CacheBytes int64
 	// AllowChanged resumes from states of other data. By default a state is
 	// refused if the number of a source's rows or the keys of its samples (see

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -11,9 +13,12 @@ import (
 )
 
 // Cache keeps samples in memory for later epochs and for all runs of a Built.
-// It never evicts: once it is full, other samples are computed every time. Its
-// input must have an index and be equal in every epoch, so random ops belong
-// above it. User functions below it must be deterministic.
+// It never evicts: once it is full, other samples are computed every time.
+//
+// Build moves it to where it helps: see PlaceCaches. So it may stand above
+// random ops, shuffles and batches, and the bound holds as many samples as it
+// can. It needs a source with an index below. A Cache below another one is used
+// alone. User functions below it must be deterministic.
 type Cache struct {
 	Bytes int64 `json:"bytes"` // limit of the kept samples
 }
@@ -35,18 +40,30 @@ func (n *Cache) Validate() error {
 
 func (n *Cache) traits() traits { return traits{caches: true} }
 
-func (n *Cache) build(_ *Built, s *step) error {
+func (n *Cache) build(b *Built, s *step) error {
 	in := s.inherit()
+	if !slices.Contains(b.options.Disable, PlaceCaches) {
+		if !in.hasRows() {
+			return defErr("a cache needs random access, which no source of %s has", in.path)
+		}
+		return nil
+	}
 	if err := in.requireFinite("a cache"); err != nil {
 		return err
 	}
 	if x := in.changing(); x != nil {
 		return defErr("%s below a cache differs between epochs; put it above", x.path)
 	}
-	free := &atomic.Int64{}
-	free.Store(n.Bytes)
-	s.state = &memoryCache{free: free, samples: map[int64]*Sample{}}
+	s.state = newCacheScope(n.Bytes, true).cache(in, s.path).state
 	return nil
+}
+
+// length is that of the input, until PlaceCaches moves the cache.
+func (n *Cache) length(b *Built, s *step) int64 { return b.lenOf(s.in[0]) }
+
+// hasRows reports whether a source at or below s has an index.
+func (s *step) hasRows() bool {
+	return s.data != nil && s.indexed || slices.ContainsFunc(s.in, (*step).hasRows)
 }
 
 // changing returns a step, s or one below, whose samples or order differ
@@ -74,10 +91,35 @@ type keeper interface {
 	keep(ctx context.Context, row int64, stamp [32]byte, s *Sample) error
 }
 
+// cacheState is the state of a step that caches.
+type cacheState struct {
+	keeper
+	hits, misses atomic.Int64
+}
+
+// CacheStats are the figures of a cache. The kept samples of a FileCache are
+// not counted.
+type CacheStats struct {
+	Hits    int64 `json:"hits"`    // samples that the cache had
+	Misses  int64 `json:"misses"`  // samples that it did not have
+	Samples int64 `json:"samples"` // kept in memory
+	Bytes   int64 `json:"bytes"`   // of these samples
+}
+
+func (c *cacheState) stats() *CacheStats {
+	s := &CacheStats{Hits: c.hits.Load(), Misses: c.misses.Load()}
+	if m, ok := c.keeper.(*memoryCache); ok {
+		m.mu.RLock()
+		defer m.mu.RUnlock()
+		s.Samples, s.Bytes = int64(len(m.samples)), m.bytes
+	}
+	return s
+}
+
 func (o *opener) openCache(s *step, f feed) (iterator, error) {
 	return o.work(s, &feeder{f}, &badList{}, func() (worker, error) {
 		// Each worker computes missing samples itself, with all steps below.
-		w := &caching{keeper: s.state.(keeper), place: &place{}}
+		w := &caching{cacheState: s.state.(*cacheState), place: &place{}}
 		if _, ok := w.keeper.(*fileKeeper); ok {
 			w.stamps = o.b.stamps(s.in[0])
 		}
@@ -91,7 +133,7 @@ func (o *opener) openCache(s *step, f feed) (iterator, error) {
 }
 
 type caching struct {
-	keeper keeper
+	*cacheState
 	place  *place
 	in     iterator
 	stamps stampFunc // nil: samples have no stamps
@@ -109,10 +151,14 @@ func (w *caching) Do(ctx context.Context, s *Sample) error {
 		}
 	}
 	if known {
-		if ok, err := w.keeper.get(s.row, stamp, s); ok || err != nil {
+		if ok, err := w.get(s.row, stamp, s); err != nil {
 			return err
+		} else if ok {
+			w.hits.Add(1)
+			return nil
 		}
 	}
+	w.misses.Add(1)
 	*w.place = place{k: int64(s.Ordinal), pos: s.row, epoch: s.Epoch}
 	row := s.row
 	if err := w.in.Next(ctx, s); err != nil {
@@ -124,7 +170,7 @@ func (w *caching) Do(ctx context.Context, s *Sample) error {
 	if s.dropped || !known {
 		return nil
 	}
-	return w.keeper.keep(ctx, row, stamp, s)
+	return w.keep(ctx, row, stamp, s)
 }
 
 // memoryCache is the keeper of a Cache.
@@ -133,6 +179,7 @@ type memoryCache struct {
 
 	mu      sync.RWMutex
 	samples map[int64]*Sample
+	bytes   int64 // of samples
 }
 
 func (c *memoryCache) get(row int64, _ [32]byte, s *Sample) (bool, error) {
@@ -151,10 +198,7 @@ func (c *memoryCache) get(row int64, _ [32]byte, s *Sample) (bool, error) {
 }
 
 func (c *memoryCache) keep(_ context.Context, row int64, _ [32]byte, s *Sample) error {
-	n := int64(0)
-	for i := range s.Values {
-		n += s.Values[i].dense()
-	}
+	n := s.kept()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.samples[row] != nil {
@@ -171,7 +215,22 @@ func (c *memoryCache) keep(_ context.Context, row int64, _ [32]byte, s *Sample) 
 	}
 	x.Key = s.Key
 	c.samples[row] = x
+	c.bytes += n
 	return nil
+}
+
+// kept returns the memory of a copy of s in a cache.
+func (s *Sample) kept() int64 {
+	n := sampleBytes(len(s.Values)) + int64(len(s.Key))
+	for i := range s.Values {
+		n += s.Values[i].dense()
+	}
+	return n
+}
+
+// sampleBytes returns the memory of a kept sample without its data and key.
+func sampleBytes(columns int) int64 {
+	return int64(reflect.TypeFor[Sample]().Size()) + int64(columns)*int64(reflect.TypeFor[Value]().Size())
 }
 
 // dense returns the size of a dense copy.

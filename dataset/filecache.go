@@ -13,8 +13,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// FileCache is a Cache in a file. Later runs of the program use it, and several
-// processes can share it. docs/format/cache.md specifies the file.
+// FileCache is a Cache in a file that stays where the definition has it. Later
+// runs of the program use it, and several processes can share it.
+// docs/format/cache.md specifies the file.
 //
 // The file belongs to a definition: the nodes below the cache, the lengths of
 // their sources, the sizes and modification times of the files that the sources
@@ -95,13 +96,14 @@ func (n *FileCache) build(b *Built, s *step) error {
 			err = fmt.Errorf("%w: %w", ErrDefinition, err)
 		case !errors.Is(err, fs.ErrNotExist) && b.building.Err() == nil:
 			b.warn(s, fmt.Errorf("cache %s: not used: %w", n.File, err))
-			s.state = noKeeper{}
+			s.state = &cacheState{keeper: noKeeper{}}
 			return nil
 		}
 		return fmt.Errorf("cache %s: %w", n.File, err)
 	}
 	b.open = append(b.open, c)
-	s.state = &fileKeeper{c, func(err error) { b.warn(s, fmt.Errorf("cache %s: no longer written: %w", n.File, err)) }}
+	keeper := &fileKeeper{c, func(err error) { b.warn(s, fmt.Errorf("cache %s: no longer written: %w", n.File, err)) }}
+	s.state = &cacheState{keeper: keeper}
 	return nil
 }
 

@@ -113,7 +113,7 @@ func TestFuncSamplerErrors(t *testing.T) {
 		"count -1":                      ten().Sample(order(-1)),
 		"count 268435457":               ten().Sample(order(1<<28 + 1)),
 		`function "test/some" is a`:     ten().Sample(&dataset.FuncSampler{Name: "test/some"}),
-		"func_sampler below a cache":    ten().Sample(order(0)).Cache(100),
+		"func_sampler below a cache":    ten().Sample(order(0)).FileCache(t.TempDir()+"/cache", 1<<10),
 		`unknown dataset function "no"`: ten().Sample(&dataset.FuncSampler{Name: "no"}),
 	} {
 		_, err := dataset.Build(t.Context(), d, dataset.Options{})

@@ -394,7 +394,7 @@ func TestBuildErrors(t *testing.T) {
 		{dataset.NewZip(ten(), ten()), `named "x"`},
 		{ten().Split(1, 3, 4)[0], "sizes of 7 samples in total, want the dataset's 10"},
 		{ten().Split(1, 0.5, 0.4)[0], "sum 0.9, want 1"},
-		{ten().Shuffle().Cache(100), "shuffle below a cache"},
+		{stream().Cache(100), "a cache needs random access"},
 		{ten().Batch(2).ShuffleBuffer(3), "a buffer of batches"},
 		{dataset.Of(&dataset.Shuffle{}), "no input"},
 		{dataset.Of(&dataset.Filter{Name: "test/nobody"}, ten()), `unknown dataset function "test/nobody"; known: `},
@@ -404,4 +404,6 @@ func TestBuildErrors(t *testing.T) {
 		var ne *dataset.NodeError
 		require.ErrorAs(t, err, &ne, c.want)
 	}
+	_, err := dataset.Build(t.Context(), ten().Shuffle().Cache(100), dataset.Options{Disable: []dataset.Pass{dataset.PlaceCaches}})
+	require.ErrorContains(t, err, "shuffle below a cache")
 }

@@ -28,6 +28,7 @@ type photos struct {
 	N     int64
 	Bad   int64 // every Bad-th image is damaged; 0: none
 	reads *reads
+	own   bool // samples have memory of their own, as those of files
 }
 
 // reads counts the rows that were read.
@@ -69,7 +70,9 @@ func (d *photoRows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if d.Bad > 0 && i%d.Bad == d.Bad-1 {
 		file = file[:len(file)/20]
 	}
-	s.Column("image").ShareBytes(file)
+	if s.Column("image").ShareBytes(file); d.own {
+		copy(s.Column("image").Bytes(len(file)), file)
+	}
 	if err := s.Column("label").Reset(tensor.Desc{DType: tensor.Int64}); err != nil {
 		return err
 	}
@@ -426,32 +429,86 @@ func TestFusedMapsNameTheNode(test *testing.T) {
 	}
 }
 
-func TestCachePrefixReadsOnce(test *testing.T) {
+// TestPlacedCaches checks where caches lie, and how often rows are read in
+// three epochs.
+func TestPlacedCaches(test *testing.T) {
 	counted := &reads{make(chan int64, 1000)}
-	d := dataset.From(&photos{N: 9, reads: counted}).Shuffle().
-		Map(datagraph.New(t.NewDecode(), t.NewResizedCrop(0, 0, 9, 9, 12, 12), t.NewRandomHorizontalFlip(), t.NewToTensor())).Batch(4)
-	for _, c := range []struct {
+	source := dataset.From(&photos{N: 9, reads: counted, own: true}).Shuffle()
+	resized := source.Map(datagraph.New(t.NewDecode(), t.NewResizedCrop(0, 0, 9, 9, 12, 12), t.NewRandomHorizontalFlip(), t.NewToTensor())).Batch(4)
+	whole := source.Map(datagraph.New(t.NewDecode(), &cropping{Size: 12})).Batch(4)
+	above, below := []string{"batch", "map", "shuffle", "cache", "map", "test/photos"}, []string{"batch", "map", "shuffle", "cache", "test/photos"}
+	none := []string{"batch", "map", "shuffle", "test/photos"}
+	const one = 12*12*3 + 8 + 1000 // with a part of what a kept sample needs besides
+	for what, c := range map[string]struct {
+		d     *dataset.Dataset
 		bytes int64
 		kinds []string
-		reads int
+		reads int // at most
 	}{
-		{9 * (12*12*3 + 8), []string{"batch", "map", "shuffle", "cache", "map", "test/photos"}, 9},
-		{9*(12*12*3+8) - 1, []string{"batch", "map", "shuffle", "test/photos"}, 27},
+		"all small images":          {resized, 9 * one * 2, above, 9},
+		"some small images":         {resized, 4 * one, above, 24},
+		"all large images":          {whole, 1 << 30, above, 9},
+		"files instead of images":   {whole, 36_000, below, 9},
+		"some files":                {whole, 14_000, below, 26},
+		"nothing fits":              {whole, 100, none, 27},
+		"nothing is asked for":      {whole, 0, none, 27},
+		"a function above":          {source.MapFunc(nothing, []string{"label"}, dataset.Column{Name: "label", Desc: tensor.Desc{DType: tensor.Int64}}), 1 << 17, []string{"func", "shuffle", "cache", "test/photos"}, 9},
+		"a source in memory":        {dataset.From(&photos{N: 9, reads: counted}).Shuffle().Map(datagraph.New(t.NewRandomCropDecodeResize(8, 8))), 1 << 30, []string{"map", "shuffle", "test/photos"}, 27},
+		"two sources":               {dataset.NewZip(source.Project("image"), source.Project("label")).Map(datagraph.New(t.NewRandomCropDecodeResize(8, 8))), 1 << 30, []string{"map", "zip", "project", "shuffle", "cache", "test/photos", "project", "shuffle", "cache", "test/photos"}, 18},
+		"a joined source":           {dataset.From(&photos{N: 9, reads: counted}).Concat(dataset.From(&photos{N: 3, reads: counted})).Map(datagraph.New(t.NewDecode(), t.NewResizedCrop(0, 0, 9, 9, 12, 12))), 1 << 30, []string{"cache", "map", "concat", "test/photos", "test/photos"}, 12},
+		"a stream of other samples": {dataset.Of(&dataset.Filter{Name: "test/some", In: []string{"label"}}, source).Map(datagraph.New(t.NewDecode())), 1 << 17, []string{"map", "filter", "shuffle", "cache", "test/photos"}, 9},
 	} {
-		b, err := dataset.Build(test.Context(), d, dataset.Options{CacheBytes: c.bytes})
-		require.NoError(test, err)
-		require.Equal(test, c.kinds, kinds(b))
-		p := pull(test, b, nil)
-		for range 3 {
-			require.Len(test, look(test, p, 100), 3)
-			require.NoError(test, p.NextEpoch())
+		for _, node := range []bool{false, true} {
+			d, o := c.d, dataset.Options{CacheBytes: c.bytes}
+			if node {
+				d, o = d.Cache(c.bytes), dataset.Options{}
+			}
+			b, err := dataset.Build(test.Context(), d, o)
+			require.NoError(test, err, what)
+			for len(counted.n) > 0 {
+				<-counted.n // of Build
+			}
+			if what != "a function above" || !node {
+				require.Equal(test, c.kinds, kinds(b), what)
+			}
+			p := pull(test, b, nil)
+			var epochs [3][]string
+			for i := range epochs {
+				epochs[i] = look(test, p, 100)
+				require.NoError(test, p.NextEpoch())
+			}
+			require.LessOrEqual(test, len(counted.n), c.reads, what)
+			var hits, misses, kept int64
+			for _, s := range b.Steps() {
+				if s.Cache != nil {
+					hits, misses, kept = hits+s.Cache.Hits, misses+s.Cache.Misses, kept+s.Cache.Bytes
+				}
+			}
+			require.LessOrEqual(test, kept, c.bytes, what)
+			if slices.Contains(kinds(b), "cache") {
+				require.EqualValues(test, len(counted.n), misses, what)
+				require.Positive(test, hits, what)
+			}
+			q := parallel(test, b, 2, nil)
+			plain := b
+			if !node { // a node changes the paths, and so the random numbers
+				plain, err = dataset.Build(test.Context(), d, dataset.Options{Disable: dataset.Passes()})
+				require.NoError(test, err)
+			}
+			r := pull(test, plain, nil)
+			for i := range epochs {
+				require.Equal(test, epochs[i], look(test, q, 100), what)
+				require.Equal(test, epochs[i], look(test, r, 100), what)
+				require.NoError(test, errors.Join(q.NextEpoch(), r.NextEpoch()))
+			}
+			require.NoError(test, errors.Join(p.Close(), q.Close(), r.Close(), b.Close(), plain.Close()))
 		}
-		require.Equal(test, c.reads, len(counted.n))
-		for len(counted.n) > 0 {
-			<-counted.n
-		}
-		require.NoError(test, errors.Join(p.Close(), b.Close()))
 	}
+}
+
+func nothing(_ *dataset.Call, dst []*dataset.Value, src []*tensor.Tensor) error {
+	dst[0].Share(src[0])
+	return nil
 }
 
 // TestFusedMapsAllocateNothing checks fused maps, and a cache below them.

@@ -25,19 +25,22 @@ const (
 	// crop with one of them in between then become one graph, which decodes
 	// only the crop.
 	DecodeCrop
-	// CachePrefix puts a Cache above the part of the maps that is equal in
-	// every epoch: from a source with an index up to the first random op.
-	// Options.CacheBytes must have room for all samples, by the columns'
-	// descriptions or by the first sample. The cache's path is the source's
-	// with +cache.
-	CachePrefix
+	// PlaceCaches moves every Cache to a place that depends on no epoch, and
+	// puts caches where Options.CacheBytes asks for them: above the last step
+	// of the maps before the first random op, or above the source, whichever
+	// lets more samples fit; above the maps if equally many fit. Nodes that
+	// only choose samples stay above it. The sizes are those of the columns'
+	// descriptions, else of 4 samples. A source whose samples lie in memory
+	// gets none. The cache's path is the source's with +cache. Without the
+	// pass, a Cache keeps the samples of its own place.
+	PlaceCaches
 	// FuseMaps merges consecutive maps into one Map: one graph and one stage,
 	// with the path of the upper one. Errors still name the map that failed.
 	FuseMaps
 )
 
 // passTable has the passes in the order of the constants.
-var passTable = pass.NewTable[Pass]("dataset", &filterEarly, &decodeCrop, &cachePrefix, &fuseMaps)
+var passTable = pass.NewTable[Pass]("dataset", &filterEarly, &decodeCrop, &placeCaches, &fuseMaps)
 
 // passInfo describes a pass. Its function returns the step that replaces s, the
 // top of the tree.
@@ -111,6 +114,8 @@ type StepInfo struct {
 	// of its own: it reads rows, works on single samples or keeps them. Steps
 	// below a Cache belong to the workers of the Cache.
 	Stage bool
+	// Cache has the figures of a cache, of all runs so far; nil for others.
+	Cache *CacheStats
 	// Placement says where the steps of a Map run, and why not on the device;
 	// nil without Options.Device.
 	Placement device.Placement
@@ -125,6 +130,9 @@ func (b *Built) Steps() []StepInfo {
 		i.Stage = !cached && s.worked()
 		if st := s.mapped(); st != nil {
 			i.Plan, i.Placement = st.plan, slices.Clone(st.placement)
+		}
+		if c, ok := s.state.(*cacheState); ok {
+			i.Cache = c.stats()
 		}
 		l = append(l, i)
 		for _, in := range s.in {

@@ -154,6 +154,7 @@ func TestFeedErrors(t *testing.T) {
 		{[]string{"train.json", "--epochs", "-1"}, "--epochs -1: want at least 0"},
 		{[]string{"train.json", "--rank", "2", "--world", "2"}, "--rank 2: want 0 to 1"},
 		{[]string{"train.json", "--world", "0"}, "--world 0"},
+		{[]string{"train.json", "--cache", "0"}, "--cache 0: want at least 1"},
 		{[]string{"train.json", "--workers", "0"}, "--workers 0"},
 		{[]string{"train.json", "--prefetch", "0"}, "--prefetch 0"},
 		{[]string{"train.json", "--bytes", "0"}, "--bytes"},

@@ -69,6 +69,13 @@ type trained struct {
 	Interrupted bool                 `json:"interrupted"`
 	Stages      []bench.StageFigures `json:"stages"`
 	Tuned       json.RawMessage      `json:"tuned"`
+	Caches      []struct {
+		Path    string
+		Hits    int
+		Misses  int
+		Samples int
+		Bytes   int64
+	}
 }
 
 func TestTrainBench(t *testing.T) {
@@ -133,6 +140,31 @@ func TestTrainBench(t *testing.T) {
 }
 
 const sending = "sending"
+
+// TestTrainBenchCaches: a bound that holds a part of the samples keeps a part,
+// and the table shows it.
+func TestTrainBenchCaches(t *testing.T) {
+	trainTree(t)
+	for size, samples := range map[string]int{"1M": 7, "60k": 3, "10": 0} {
+		r := trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--train", "--epochs", "3", "--json", "--cache", size)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
+		var got trained
+		require.NoError(t, json.Unmarshal([]byte(r.stdout), &got))
+		if samples == 0 {
+			require.Empty(t, got.Caches)
+			continue
+		}
+		require.Len(t, got.Caches, 1)
+		c := got.Caches[0]
+		require.Equal(t, []int{2 * c.Samples, 21}, []int{c.Hits, c.Hits + c.Misses})
+		require.GreaterOrEqual(t, c.Samples, samples)
+	}
+	r := trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--train", "--epochs", "3", "--cache", "1M")
+	require.Regexp(t, `(?m)^cache +hits +misses +hit % +samples +MB\nbatch/map/folder\+cache +14 +7 +66.7 +7 +`, r.stdout)
+	r = trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--train", "--cache", "0")
+	require.Equal(t, command.ExitUsage, r.status)
+	require.Contains(t, r.stderr, "--cache 0: want at least 1")
+}
 
 func TestTrainBenchTable(t *testing.T) {
 	trainTree(t)

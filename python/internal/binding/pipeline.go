@@ -33,6 +33,7 @@ type Options struct {
 	Prefetch     int    `json:"prefetch"`
 	Queue        int    `json:"queue"`
 	Bytes        int64  `json:"bytes"`
+	Cache        int64  `json:"cache"` // bytes of the caches that are added
 	// StageWorkers and StageQueue override Workers and Queue for single stages,
 	// by their paths in Stats.
 	StageWorkers map[string]int `json:"stage_workers"`
@@ -134,6 +135,7 @@ func OpenPipeline(definition []byte, o Options) (_ *Pipeline, err error) {
 	}}
 	build := dataset.Options{
 		Seed: o.Seed, Rank: o.Rank, World: o.World, DropUneven: o.DropUneven, OnError: policy, MaxSkips: o.MaxSkips, AllowChanged: o.AllowChanged,
+		CacheBytes: o.Cache,
 		Store:     store.URI,
 		OnSkip:    func(e *dataset.SampleError) { p.note(e.Error()) },
 		OnWarning: func(err error) { p.note(err.Error()) },

@@ -141,6 +141,9 @@ class Pipeline:
     queue          samples that a stage may hold, or a dict as for workers;
                    default: 2 for each worker and 2
     memory         bytes of samples in all queues; default 1 GiB
+    cache          bytes of samples that are kept for later epochs: as files, or
+                   transformed as far as no random op changes them, whichever
+                   lets more fit; default: none
     on_error       "fail" (default), "skip" or "replace" bad samples, which are
                    logged as warnings of the logger infer_prep
     max_skips      bad samples in succession that end the run; default 1,000; -1
@@ -169,6 +172,7 @@ class Pipeline:
         prefetch: int | None = None,
         queue: int | Mapping[str, int] | None = None,
         memory: int | None = None,
+        cache: int | None = None,
         on_error: str = "fail",
         max_skips: int | None = None,
         allow_changed: bool = False,
@@ -208,7 +212,7 @@ class Pipeline:
         for name, value in ("workers", workers), ("queue", queue):
             if isinstance(value, Mapping):
                 options[f"stage_{name}"] = {str(path): number(name, n) for path, n in value.items()}
-        for name, value, low in ("workers", workers, 1), ("prefetch", prefetch, 1), ("queue", queue, 1), ("memory", memory, 1), ("max_skips", max_skips, -1):
+        for name, value, low in ("workers", workers, 1), ("prefetch", prefetch, 1), ("queue", queue, 1), ("memory", memory, 1), ("cache", cache, 1), ("max_skips", max_skips, -1):
             if value is not None and not isinstance(value, Mapping):
                 value = number(name, value)
                 if value < low or value == 0:

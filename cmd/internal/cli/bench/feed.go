@@ -36,6 +36,7 @@ type feedFlags struct {
 	workers  int
 	prefetch int
 	bytes    command.Count
+	cache    command.Count
 	onError  string
 }
 
@@ -61,6 +62,8 @@ func FeedCommand(a *command.App) *cobra.Command {
 	fl.Lookup("workers").DefValue = "one for each CPU"
 	fl.IntVar(&f.prefetch, "prefetch", 2, "prepare `N` batches ahead")
 	fl.Var(&f.bytes, "bytes", "limit the samples and batches to `BYTES` of memory; a batch has at most a quarter of it")
+	fl.Var(&f.cache, "cache", cacheUsage)
+	fl.Lookup("cache").DefValue = noCache
 	fl.StringVar(&f.onError, "on-error", "fail", "`WHAT` to do with a sample that fails: fail, skip it, or replace it by another; skip and replace report it")
 	command.Complete(cmd, "on-error", slices.Sorted(maps.Keys(onErrors))...)
 	return cmd
@@ -85,6 +88,8 @@ func (f *feedFlags) check(cmd *cobra.Command, args []string) error {
 		return command.UsageErr("--prefetch %d: want at least 1", f.prefetch)
 	case f.bytes < 1:
 		return command.UsageErr("--bytes %d: want at least 1", f.bytes)
+	case f.cache < 1 && command.FirstChanged(cmd, "cache") != "":
+		return command.UsageErr("--cache %d: want at least 1", f.cache)
 	case f.socket == "" && command.FirstChanged(cmd, "socket") != "":
 		return command.UsageErr("--socket: the path is empty")
 	}
@@ -137,7 +142,7 @@ func feed(a *command.App, cmd *cobra.Command, f *feedFlags, args []string) (err 
 	if err != nil {
 		return err
 	}
-	o := dataset.Options{Seed: f.seed, Store: f.outside.Files(), Rank: f.rank, World: f.world, OnError: onErrors[f.onError], OnWarning: a.Complain}
+	o := dataset.Options{Seed: f.seed, Store: f.outside.Files(), Rank: f.rank, World: f.world, OnError: onErrors[f.onError], OnWarning: a.Complain, CacheBytes: int64(f.cache)}
 	if o.OnError != dataset.FailOnError {
 		o.OnSkip = func(e *dataset.SampleError) { a.Complain(trainErr(e)) }
 	}

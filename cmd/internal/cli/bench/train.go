@@ -50,6 +50,7 @@ type trainFlags struct {
 	queues    []string
 	prefetch  int
 	bytes     command.Count
+	cache     command.Count
 	autotune  bool
 	tunedFile string
 	epochs    int
@@ -87,6 +88,8 @@ func TrainCommand(a *command.App) *cobra.Command {
 	fl.IntVar(&f.prefetch, "prefetch", 2, "prepare `N` batches ahead")
 	f.bytes = 1 << 30
 	fl.Var(&f.bytes, "bytes", "limit the samples in all queues to `BYTES` of memory")
+	fl.Var(&f.cache, "cache", cacheUsage)
+	fl.Lookup("cache").DefValue = noCache
 	fl.BoolVar(&f.autotune, "autotune", false, "let the pipeline choose the workers and queues, and print its choices")
 	fl.StringVar(&f.tunedFile, "autotune-file", "", "start with the workers and queues in `FILE`; with --autotune, write them there")
 	fl.IntVar(&f.epochs, "epochs", 0, "run `N` passes over the dataset")
@@ -102,6 +105,12 @@ func TrainCommand(a *command.App) *cobra.Command {
 	command.Must(cmd.MarkFlagFilename("autotune-file", "json"))
 	return cmd
 }
+
+// The flag --cache.
+const (
+	cacheUsage = "keep samples in up to `BYTES` of memory: where no random op changes them, as files or transformed"
+	noCache    = "none"
+)
 
 // onErrors are the values of --on-error.
 var onErrors = map[string]dataset.ErrorPolicy{
@@ -144,6 +153,8 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		return command.UsageErr("--prefetch %d: want at least 0", f.prefetch)
 	case f.bytes < 1:
 		return command.UsageErr("--bytes %d: want at least 1", f.bytes)
+	case f.cache < 1 && given("cache") != "":
+		return command.UsageErr("--cache %d: want at least 1", f.cache)
 	case f.epochs < 0 || f.epochs == 0 && given("epochs") != "":
 		return command.UsageErr("--epochs %d: want at least 1", f.epochs)
 	case !(f.seconds >= 0) || f.seconds > 1e6 || f.seconds == 0 && given("seconds") != "":
@@ -280,6 +291,7 @@ type trainRun interface {
 type trainer struct {
 	app     *command.App
 	f       *trainFlags
+	built   *dataset.Built
 	run     trainRun
 	pipe    *pipeline.Pipeline // nil with --engine pull
 	batched bool               // samples are batches
@@ -306,6 +318,23 @@ func placed(b *dataset.Built) (l []mapPlaces) {
 	for _, s := range b.Steps() {
 		if s.Placement != nil {
 			l = append(l, mapPlaces{named(s.Path), s.Placement})
+		}
+	}
+	return l
+}
+
+// cacheFigures are those of a cache.
+type cacheFigures struct {
+	Path string `json:"path"`
+	dataset.CacheStats
+	HitPercent float64 `json:"hit_percent"`
+}
+
+func caches(b *dataset.Built) (l []cacheFigures) {
+	for _, s := range b.Steps() {
+		if c := s.Cache; c != nil {
+			percent := 100 * float64(c.Hits) / float64(max(c.Hits+c.Misses, 1))
+			l = append(l, cacheFigures{named(s.Path), *c, command.Digits(percent)})
 		}
 	}
 	return l
@@ -344,7 +373,7 @@ func trainBench(a *command.App, cmd *cobra.Command, f *trainFlags, args []string
 		return err
 	}
 	t := &trainer{app: a, f: f, batched: d.GivesBatches(), table: a.LiveTable(f.json)}
-	o := dataset.Options{Seed: f.seed, Limits: f.Limits, Store: f.outside.Files()}
+	o := dataset.Options{Seed: f.seed, Limits: f.Limits, Store: f.outside.Files(), CacheBytes: int64(f.cache)}
 	o.OnWarning = func(err error) { t.table.Above(func() { a.Complain(err) }) }
 	if o.OnError = onErrors[f.onError]; o.OnError != dataset.FailOnError {
 		o.OnSkip = func(e *dataset.SampleError) { t.table.Above(func() { a.Complain(trainErr(e)) }) }
@@ -376,6 +405,7 @@ func trainBench(a *command.App, cmd *cobra.Command, f *trainFlags, args []string
 			err = command.FailErr("%w", e)
 		}
 	}()
+	t.built = built
 	if o.Device != nil {
 		t.maps = placed(built)
 	}

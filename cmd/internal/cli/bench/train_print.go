@@ -92,11 +92,12 @@ func (t *trainer) print(elapsed, cpu time.Duration, stats []pipeline.StageStats,
 		Stages        []StageFigures `json:"stages"`
 		Tuned         []string       `json:"tuned"`
 		Maps          []mapPlaces    `json:"maps,omitempty"`
+		Caches        []cacheFigures `json:"caches,omitempty"`
 		Interrupted   bool           `json:"interrupted"`
 	}{
 		ImagesPerS: command.Digits(float64(images) / max(seconds, 1e-9)), Images: images, Batches: t.batches.Load(), Epochs: t.epochs.Load(),
 		Seconds: command.Digits(seconds), FirstBatchS: command.Digits(t.first.Seconds()), Bad: t.run.Skipped(), Engine: t.f.engine,
-		Stages: percentages(nil, stats, elapsed), Tuned: append([]string{}, t.tuned...), Maps: t.maps, Interrupted: interrupted,
+		Stages: percentages(nil, stats, elapsed), Tuned: append([]string{}, t.tuned...), Maps: t.maps, Caches: caches(t.built), Interrupted: interrupted,
 	}
 	if bottleneck >= 0 {
 		r.Bottleneck = stats[bottleneck].Path
@@ -120,6 +121,21 @@ func (t *trainer) print(elapsed, cpu time.Duration, stats []pipeline.StageStats,
 	}
 	if len(stats) > 0 {
 		if err := stageTable(r.Stages, bottleneck, 0).Write(t.app.Stdout); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(t.app.Stdout); err != nil {
+			return err
+		}
+	}
+	if len(r.Caches) > 0 {
+		var l command.Table
+		l.Row("cache", "hits", "misses", "hit %", "samples", "MB")
+		for _, c := range r.Caches {
+			mb := command.Digits(float64(c.Bytes) / 1e6)
+			l.Row(command.Printable(c.Path), strconv.FormatInt(c.Hits, 10), strconv.FormatInt(c.Misses, 10), command.Short(&c.HitPercent),
+				strconv.FormatInt(c.Samples, 10), command.Short(&mb))
+		}
+		if err := l.Write(t.app.Stdout); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(t.app.Stdout); err != nil {

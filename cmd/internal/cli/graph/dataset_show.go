@@ -136,15 +136,15 @@ func treeOf(ctx context.Context, d *dataset.Dataset, files command.Outside, pass
 	return nodes, nil
 }
 
-// withoutFiles returns a definition with caches in memory instead of files, so
-// that Build creates none.
+// withoutFiles returns a definition whose file caches have a name that no file
+// can have, so that Build creates none and goes on.
 func withoutFiles(d *dataset.Dataset) *dataset.Dataset {
 	if d == nil {
 		return nil
 	}
 	c := &dataset.Dataset{Node: d.Node}
-	if _, ok := d.Node.(*dataset.FileCache); ok {
-		c.Node = &dataset.Cache{Bytes: 1}
+	if f, ok := d.Node.(*dataset.FileCache); ok {
+		c.Node = &dataset.FileCache{File: "\x00", Bytes: f.Bytes}
 	}
 	for _, in := range d.In {
 		c.In = append(c.In, withoutFiles(in))
