@@ -136,9 +136,9 @@ func OpenPipeline(definition []byte, o Options) (_ *Pipeline, err error) {
 	build := dataset.Options{
 		Seed: o.Seed, Rank: o.Rank, World: o.World, DropUneven: o.DropUneven, OnError: policy, MaxSkips: o.MaxSkips, AllowChanged: o.AllowChanged,
 		CacheBytes: o.Cache,
-		Store:     store.URI,
-		OnSkip:    func(e *dataset.SampleError) { p.note(e.Error()) },
-		OnWarning: func(err error) { p.note(err.Error()) },
+		Store:      store.URI,
+		OnSkip:     func(e *dataset.SampleError) { p.note(e.Error()) },
+		OnWarning:  func(err error) { p.note(err.Error()) },
 	}
 	if o.AllowOutside {
 		build.Store = store.AllowOutside(store.URI)
