@@ -110,7 +110,7 @@ func TestBudgetErrors(t *testing.T) {
 		_, err := dataset.Build(t.Context(), dataset.Of(&c.n, v), dataset.Options{})
 		require.ErrorContains(t, err, c.says)
 	}
-	_, err := dataset.Build(t.Context(), v.BudgetBatch("v", 5, padded...).ShuffleBuffer(3), dataset.Options{})
+	_, err := dataset.Build(t.Context(), v.BudgetBatch("v", 5, padded...).BucketBatch("v", []int{}, []int{1}), dataset.Options{})
 	require.ErrorContains(t, err, "a buffer of batches cannot be refilled")
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/infer-prep/infer-prep/rng"
 )
@@ -23,6 +24,10 @@ type Mix struct {
 // have ended. The inputs must have equal columns, except for sizes.
 type Interleave struct {
 	Block int64 `json:"block"` // samples per turn, 1 to 1,099,511,627,776
+	// Lanes is the number of inputs that are read at a time. When one ends, the
+	// next input takes its place. So the order depends on the lengths of the
+	// inputs, and never on the time that they take. Default: 0, all.
+	Lanes int `json:"lanes"`
 }
 
 func init() {
@@ -38,7 +43,7 @@ func NewMix(weights []float64, d ...*Dataset) *Dataset {
 
 // NewInterleave returns a dataset that takes block samples from each of the
 // datasets in turn.
-func NewInterleave(block int64, d ...*Dataset) *Dataset { return Of(&Interleave{block}, d...) }
+func NewInterleave(block int64, d ...*Dataset) *Dataset { return Of(&Interleave{Block: block}, d...) }
 
 // Validate requires finite weights of 0 or more, not all 0.
 func (n *Mix) Validate() error {
@@ -59,12 +64,23 @@ func (n *Mix) Validate() error {
 // not overflow.
 const maxBlock int64 = 1 << 40
 
-// Validate requires a block of 1 to 1,099,511,627,776.
+// Validate requires a block of 1 to 1,099,511,627,776 and 0 or more lanes.
 func (n *Interleave) Validate() error {
 	if n.Block < 1 || n.Block > maxBlock {
 		return paramErr("blocks of %d, want 1 to %d", n.Block, maxBlock)
 	}
+	if n.Lanes < 0 {
+		return paramErr("%d lanes, want 0 or more", n.Lanes)
+	}
 	return nil
+}
+
+// begun returns the number of inputs that are read at first.
+func (n *Interleave) begun(s *step) int {
+	if n.Lanes == 0 {
+		return len(s.in)
+	}
+	return min(n.Lanes, len(s.in))
 }
 
 func (n *Mix) traits() traits { return traits{joins: true} }
@@ -119,6 +135,9 @@ func (n *Mix) trace(ctx context.Context, t *tracer, s *scope) error {
 
 func (n *Interleave) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	m := &mixed{block: n.Block}
+	for i := range n.begun(s) {
+		m.lanes = append(m.lanes, i)
+	}
 	return m, m.open(o, s, epoch)
 }
 
@@ -127,14 +146,21 @@ func (n *Interleave) trace(ctx context.Context, t *tracer, s *scope) error {
 	return nil
 }
 
-func (n *Mix) merge(m *merger, s *step, epoch uint64) error { return mergeMixed(m, s, epoch) }
+func (n *Mix) merge(m *merger, s *step, epoch uint64) error { return mergeMixed(m, s, 0, epoch) }
 
-func (n *Interleave) merge(m *merger, s *step, epoch uint64) error { return mergeMixed(m, s, epoch) }
+func (n *Interleave) merge(m *merger, s *step, epoch uint64) error {
+	return mergeMixed(m, s, n.begun(s), epoch)
+}
 
-func mergeMixed(m *merger, s *step, epoch uint64) error {
+func mergeMixed(m *merger, s *step, lanes int, epoch uint64) error {
 	m.largest()
 	for range s.in {
 		m.put(0) // as for Concat
+	}
+	if lanes < len(s.in) {
+		for i := range lanes {
+			m.put(int64(i))
+		}
 	}
 	return m.inputs(s, epoch)
 }
@@ -144,6 +170,7 @@ type mixed struct {
 	ended   []bool
 	given   int64 // samples returned; for Interleave also the turns of ended inputs
 	block   int64 // of Interleave; 0 for Mix
+	lanes   []int // of Interleave: the inputs that are read
 	n       *Mix
 	key     rng.Key
 	weights []float64 // 0 for inputs that have ended
@@ -156,8 +183,19 @@ func (m *mixed) open(o *opener, s *step, epoch uint64) error {
 		for i := range m.ended {
 			m.ended[i] = o.state.upTo(1, "the end of an input") == 1
 		}
+		if m.n == nil && len(m.lanes) < len(s.in) {
+			for i := range m.lanes {
+				m.lanes[i] = int(o.state.upTo(int64(len(s.in)-1), "the input of a lane"))
+			}
+		}
 		if o.state.err != nil {
 			return o.state.err
+		}
+		for i, in := range m.lanes {
+			if slices.Contains(m.lanes[:i], in) {
+				o.state.fail("two lanes with input %d", in)
+				return o.state.err
+			}
 		}
 	}
 	for i, in := range s.in {
@@ -191,6 +229,8 @@ func (m *mixed) Next(ctx context.Context, s *Sample) error {
 			m.ended[i] = true
 			if m.n != nil {
 				m.weights[i] = 0
+			} else if lane := slices.Index(m.lanes, i); slices.Max(m.lanes)+1 < len(m.in) {
+				m.lanes[lane] = slices.Max(m.lanes) + 1
 			}
 			continue
 		case err != nil:
@@ -212,7 +252,7 @@ func (m *mixed) choose() (int, bool) {
 		return 0, false
 	}
 	if m.n == nil {
-		return int(m.given / m.block % int64(len(m.in))), true
+		return m.lanes[m.given/m.block%int64(len(m.lanes))], true
 	}
 	sum := 0.0
 	for _, w := range m.weights {
@@ -244,6 +284,11 @@ func (m *mixed) Save(w []int64) []int64 {
 			w = append(w, 1)
 		} else {
 			w = append(w, 0)
+		}
+	}
+	if len(m.lanes) < len(m.in) && m.n == nil {
+		for _, i := range m.lanes {
+			w = append(w, int64(i))
 		}
 	}
 	for _, it := range m.in {

@@ -395,7 +395,7 @@ func TestBuildErrors(t *testing.T) {
 		{ten().Split(1, 3, 4)[0], "sizes of 7 samples in total, want the dataset's 10"},
 		{ten().Split(1, 0.5, 0.4)[0], "sum 0.9, want 1"},
 		{stream().Cache(100), "a cache needs random access"},
-		{ten().Batch(2).ShuffleBuffer(3), "a buffer of batches"},
+		{dataset.Of(&dataset.BucketBatch{Column: "x", Boundaries: []int{3}, Sizes: []int{2, 2}, Pad: []dataset.PadColumn{}}, ten().Batch(2)), "a buffer of batches cannot be refilled"},
 		{dataset.Of(&dataset.Shuffle{}), "no input"},
 		{dataset.Of(&dataset.Filter{Name: "test/nobody"}, ten()), `unknown dataset function "test/nobody"; known: `},
 	} {

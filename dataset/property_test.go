@@ -173,7 +173,7 @@ func definition(r *rand.Rand, depth int) *dataset.Dataset {
 	case 11:
 		return dataset.Of(&dataset.Mix{Weights: []float64{1, 2}, UntilAll: r.IntN(2) == 0}, one(), one())
 	case 12:
-		return dataset.NewInterleave(int64(r.IntN(3)+1), one(), one())
+		return dataset.Of(&dataset.Interleave{Block: int64(r.IntN(3) + 1), Lanes: r.IntN(3)}, one(), one(), one())
 	case 13:
 		return dataset.NewZip(one(), one().Rename([]string{"x"}, []string{"y"})).Project("y").Rename([]string{"y"}, []string{"x"})
 	case 14:

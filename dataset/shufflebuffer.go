@@ -11,8 +11,13 @@ import (
 
 // ShuffleBuffer mixes the samples of a dataset without an index. It keeps a
 // buffer, returns a random sample of it, and puts the next sample in its place.
+//
+// Above batches, and above other nodes whose samples cannot be found again one
+// by one, it returns all of its buffer in a random order before it fills it
+// again. Build mixes whole batches then. A resumed run reads the batches of the
+// buffer again. The states of ranks that are within a buffer cannot be merged.
 type ShuffleBuffer struct {
-	Size int `json:"size"`
+	Size int `json:"size"` // samples or batches, 1 to 16,777,216
 }
 
 func init() {
@@ -38,7 +43,11 @@ func (n *ShuffleBuffer) traits() traits { return traits{} }
 
 func (n *ShuffleBuffer) build(_ *Built, s *step) error {
 	s.columns = s.in[0].columns
-	return s.requireRefillable()
+	if s.requireRefillable() != nil {
+		s.state = true
+		s.traits.lockstep = true
+	}
+	return nil
 }
 
 // requireRefillable returns an error if a resumed run could not refill a buffer
@@ -72,6 +81,9 @@ func (s *step) requireRefillable() error {
 func (n *ShuffleBuffer) length(b *Built, s *step) int64 { return b.lenOf(s.in[0]) }
 
 func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (iterator, error) {
+	if ofBlocks(s) {
+		return n.streamBlocks(o, s, epoch)
+	}
 	it := &buffered{size: n.Size, key: rng.NewKey(o.b.options.Seed, epoch, s.path)}
 	var held []held
 	if o.state != nil {
@@ -95,6 +107,9 @@ func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (iterator, erro
 func (n *ShuffleBuffer) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
 
 func (n *ShuffleBuffer) merge(m *merger, s *step, epoch uint64) error {
+	if ofBlocks(s) {
+		return n.mergeBlocks(m, s, epoch)
+	}
 	m.largest()
 	m.drain(s, n.Size)
 	return m.inputs(s, epoch)

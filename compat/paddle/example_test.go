@@ -10,18 +10,8 @@ import (
 
 	"github.com/infer-prep/infer-prep/compat/paddle"
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/dataset/csv"
 	"github.com/infer-prep/infer-prep/tensor"
 )
-
-func init() {
-	// Any dataset.Source can be a file reader.
-	paddle.RegisterFileReader("csv", func(path string) (dataset.Source, error) {
-		s := csv.New(path)
-		s.ColumnTypes = []tensor.DType{tensor.Float32, tensor.Int64}
-		return s, nil
-	})
-}
 
 func Example() {
 	dir, err := os.MkdirTemp("", "example")

@@ -14,8 +14,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Files is the source of several files in order: the files of one thread of
-// OpenFiles. It has random access and a length if all its files have.
+// Files is the source of files in order, as a thread of OpenFiles reads them.
+// It has random access and a length if all its files have.
 //
 // Columns: those of the field Columns.
 type Files struct {
@@ -66,7 +66,7 @@ func (n *Files) Open(ctx context.Context, files store.Opener) (_ dataset.Data, e
 	all := true
 	rows := int64(0)
 	for _, path := range n.Paths {
-		f, err := n.open(ctx, files, path)
+		f, err := n.open(ctx, files, path, d.columns)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (n *Files) Open(ctx context.Context, files store.Opener) (_ dataset.Data, e
 }
 
 // open opens one file.
-func (n *Files) open(ctx context.Context, files store.Opener, path string) (dataset.Data, error) {
+func (n *Files) open(ctx context.Context, files store.Opener, path string, columns []dataset.Column) (dataset.Data, error) {
 	tag := n.Format
 	if tag == "" {
 		var err error
@@ -104,7 +104,7 @@ func (n *Files) open(ctx context.Context, files store.Opener, path string) (data
 		return nil, unknown(path, tag)
 	}
 	fail := func(err error) (dataset.Data, error) { return nil, fmt.Errorf("paddle: %s: %w", path, err) }
-	src, err := f.open(path)
+	src, err := f.open(path, columns)
 	if err != nil {
 		return fail(err)
 	}

@@ -2,7 +2,6 @@
 // their names: open_files and the reader decorators of paddle.fluid's C++
 // readers of 2018. It builds on package dataset and package pipeline.
 //
-//	paddle.RegisterFileReader("nums", func(path string) (dataset.Source, error) { … })
 //	r := paddle.OpenFiles(columns, paddle.FilesOptions{Threads: 4, Buffer: 64}, paths...).Shuffle(1000).Batch(32).DoubleBuffer()
 //	run, err := r.Start(ctx, paddle.Options{})
 //	for {
@@ -20,13 +19,23 @@
 //
 // Paddle's threads take files from a list as they become free and send their
 // samples to one channel. So the order of samples differs from run to run. Here
-// the order is the same in every run. With n threads, thread i reads files i,
-// i+n, i+2n, … in that order. The reader takes one sample from each thread,
-// round-robin, and skips threads that have ended. Threads read ahead; the
-// reader waits for a slow thread when its turn comes. With one thread the files
-// follow each other, as with is_test in Paddle's later versions. Unlike
-// Paddle's readers, a run can stop and resume at any sample. Reads are always
-// ordered.
+// the order is the same in every run. With n threads, the first n files are
+// read at once, and a thread whose file has ended takes the next file of the
+// list. The reader takes one sample from each thread, round-robin. So files of
+// different lengths keep all threads busy, and the order depends on the lengths
+// of the files, never on time. Threads read ahead; the reader waits for a slow
+// thread when its turn comes. As with all of Paddle's readers, a run can stop
+// and resume at any sample. There is no other order.
+//
+// # Formats
+//
+// These tags are registered; [RegisterFileReader] adds others.
+//
+//	recordio, rec         image records: image (bytes), label (float32), id (int64)
+//	tfrecord, tfrecords   data (bytes)
+//	shards, tar           shards of webdataset: image, label, and fields by their names;
+//	                      bytes, int64 scalars, and arrays of .npy
+//	csv                   columns of the header, with the required types
 //
 // # Other differences
 //
@@ -34,8 +43,9 @@
 //     columns; -1 is any size. Paddle checks only the number of tensors and of
 //     their axes.
 //   - Shuffle keeps a buffer full and draws samples from it at random. Paddle
-//     fills the buffer, empties it, and fills it again. The random numbers are
-//     a function of dataset.Options.Seed and the epoch.
+//     fills the buffer, empties it, and fills it again; above Batch, Shuffle
+//     does so with batches. The random numbers are a function of
+//     dataset.Options.Seed and the epoch.
 //   - Batch stacks samples along a new axis; Paddle concatenates along the
 //     samples' first axis. Batches have no LoD: use dataset.BatchPadded on the
 //     Reader's Dataset to pad sequences of different lengths.
@@ -67,10 +77,11 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// FileReader returns the source of a file of one format. The source's Open
+// FileReader returns the source of a file of one format. columns are the
+// required ones, for formats whose files do not state types. The source's Open
 // opens the file and must then know its columns, which are checked against the
 // required ones. A FileReader must be safe for concurrent use.
-type FileReader func(path string) (dataset.Source, error)
+type FileReader func(path string, columns []dataset.Column) (dataset.Source, error)
 
 // format is a registered FileReader.
 type format struct {

@@ -1,7 +1,9 @@
 package paddle
 
 import (
+	"archive/tar"
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +25,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/records/tfrecord"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -54,10 +57,12 @@ var want = []dataset.Column{
 var openFiles, closedFiles atomic.Int64
 
 func init() {
-	RegisterFileReader("nums", func(path string) (dataset.Source, error) { return &lines{path: path}, nil }, "#nums\n")
-	RegisterFileReader("numrows", func(path string) (dataset.Source, error) { return &lines{path: path, rows: true}, nil }, "#nums rows\n")
-	RegisterFileReader("broken", func(path string) (dataset.Source, error) { return nil, os.ErrPermission })
-	RegisterFileReader("none", func(path string) (dataset.Source, error) { return nil, nil })
+	RegisterFileReader("nums", func(path string, _ []dataset.Column) (dataset.Source, error) { return &lines{path: path}, nil }, "#nums\n")
+	RegisterFileReader("numrows", func(path string, _ []dataset.Column) (dataset.Source, error) {
+		return &lines{path: path, rows: true}, nil
+	}, "#nums rows\n")
+	RegisterFileReader("broken", func(path string, _ []dataset.Column) (dataset.Source, error) { return nil, os.ErrPermission })
+	RegisterFileReader("none", func(path string, _ []dataset.Column) (dataset.Source, error) { return nil, nil })
 }
 
 func (l *lines) Validate() error { return nil }
@@ -198,16 +203,17 @@ func numbers(t *testing.T, r *Run, most int, ask bool) (l []int64) {
 	return l
 }
 
-// turns returns the documented order: threads get files round-robin, and
-// samples come from the threads round-robin.
+// turns returns the documented order: a thread takes the next file when its
+// file has ended, and samples come from the threads round-robin.
 func turns(files [][]int64, threads int) (l []int64) {
-	lanes := make([][]int64, min(threads, len(files)))
-	for i, f := range files {
-		lanes[i%len(lanes)] = append(lanes[i%len(lanes)], f...)
-	}
+	lanes := slices.Clone(files[:min(threads, len(files))])
+	files = files[len(lanes):]
 	for left := true; left; {
 		left = false
 		for i := range lanes {
+			for len(lanes[i]) == 0 && len(files) > 0 {
+				lanes[i], files = files[0], files[1:]
+			}
 			if len(lanes[i]) > 0 {
 				l, lanes[i], left = append(l, lanes[i][0]), lanes[i][1:], true
 			}
@@ -293,6 +299,8 @@ func TestDecorators(t *testing.T) {
 		{"batches over passes", open.MultiPass(2).Batch(7), 2, 7, false},
 		{"passes of batches", open.Batch(7).MultiPass(2).DoubleBuffer(), 2, 0, false},
 		{"all", open.Shuffle(10).DoubleBuffer().MultiPass(2).Batch(5).DoubleBuffer(), 2, 5, true},
+		{"mixed batches", open.Batch(4).Shuffle(3).MultiPass(2), 2, 4, true},
+		{"mixed samples and batches", open.Shuffle(5).Batch(4).Shuffle(3).DoubleBuffer(), 1, 4, true},
 		{"of a dataset", FromDataset(open.Dataset()).Shuffle(3).Batch(2), 1, 2, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -356,13 +364,13 @@ func TestFormatOf(t *testing.T) {
 		_, err := FormatOf(t.Context(), store.Local, filepath.Join(dir, name))
 		var f *FormatError
 		require.ErrorAs(t, err, &f)
-		require.Equal(t, FormatError{filepath.Join(dir, name), tag, []string{"broken", "csv", "none", "numrows", "nums"}}, *f)
+		require.Equal(t, FormatError{filepath.Join(dir, name), tag, []string{"broken", "csv", "none", "numrows", "nums", "rec", "recordio", "shards", "tar", "tfrecord", "tfrecords"}}, *f)
 	}
 	_, err := FormatOf(t.Context(), store.Local, filepath.Join(dir, "missing"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, tag := range []string{"", "nums", "Nums", "a.b"} {
 		require.Panics(t, func() {
-			RegisterFileReader(tag, func(string) (dataset.Source, error) { return nil, nil })
+			RegisterFileReader(tag, func(string, []dataset.Column) (dataset.Source, error) { return nil, nil })
 		}, tag)
 	}
 }
@@ -405,7 +413,7 @@ func TestStartErrors(t *testing.T) {
 		{OpenFiles(nil, FilesOptions{}, paths...), dataset.ErrParam, "no columns"},
 		{OpenFiles(want, FilesOptions{Threads: -1}, paths...), dataset.ErrParam, "-1 threads"},
 		{OpenFiles(want, FilesOptions{Buffer: maxBuffer + 1}, paths...), dataset.ErrParam, "a buffer of 1025"},
-		{OpenFiles(want, FilesOptions{Format: "parquet"}, paths...), nil, `unknown file format "parquet"; known: broken, csv, none, numrows, nums`},
+		{OpenFiles(want, FilesOptions{Format: "parquet"}, paths...), nil, `unknown file format "parquet"; known: broken, csv, none, numrows, nums, rec, recordio, shards, tar, tfrecord`},
 		{OpenFiles(want, FilesOptions{}, paths[0], other), nil, other + `: unknown file format "other"`},
 		{OpenFiles(want, FilesOptions{}, paths[0], missing), os.ErrNotExist, missing},
 		{OpenFiles(want, FilesOptions{}, write(t, "broken", "")...), os.ErrPermission, "part0.broken: permission denied"},
@@ -413,7 +421,6 @@ func TestStartErrors(t *testing.T) {
 		{OpenFiles(want, FilesOptions{}, paths...).Batch(0), dataset.ErrParam, "batches of 0"},
 		{OpenFiles(want, FilesOptions{}, paths...).Shuffle(0), dataset.ErrParam, "a buffer of 0"},
 		{OpenFiles(want, FilesOptions{}, paths...).MultiPass(0), dataset.ErrParam, "0 passes"},
-		{OpenFiles(want, FilesOptions{}, paths...).Batch(2).Shuffle(2), dataset.ErrDefinition, "a buffer of batches"},
 	} {
 		_, err := c.r.Start(t.Context(), Options{})
 		require.ErrorContains(t, err, c.says)
@@ -517,6 +524,79 @@ func TestLargeQueue(t *testing.T) {
 	require.Equal(t, turns(files, 2), numbers(t, run, 1000, false))
 }
 
+// TestFormats reads a file of each format that the package registers.
+func TestFormats(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	w := tfrecord.NewWriter(&b, 0)
+	for _, text := range []string{"one", "two"} {
+		require.NoError(t, w.Write([]byte(text)))
+	}
+	require.NoError(t, os.WriteFile(dir+"/a.tfrecord", b.Bytes(), 0o600))
+	require.NoError(t, os.WriteFile(dir+"/a.csv", []byte("x,y\n0.5,1\n1.5,2\n"), 0o600))
+	b.Reset()
+	shard := tar.NewWriter(&b)
+	for _, name := range []string{"a.png", "a.cls", "b.jpg", "b.cls"} {
+		require.NoError(t, shard.WriteHeader(&tar.Header{Name: name, Size: 1, Mode: 0o600}))
+		_, err := shard.Write([]byte("7"))
+		require.NoError(t, err)
+	}
+	require.NoError(t, shard.Close())
+	require.NoError(t, os.WriteFile(dir+"/a.tar", b.Bytes(), 0o600))
+	file := tensor.Encoded()
+	for path, c := range map[string]struct {
+		columns []dataset.Column
+		rows    int
+		first   string
+	}{
+		dir + "/a.tfrecord": {[]dataset.Column{{Name: "data", Desc: file}}, 2, "[bytes one]"},
+		dir + "/a.csv":      {[]dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.Float64}}, {Name: "y", Desc: tensor.Desc{DType: tensor.Int32}}}, 2, "[float64 () 0.5 int32 () 1]"},
+		"../../testdata/recordio/a.rec": {[]dataset.Column{
+			{Name: "image", Desc: file}, {Name: "label", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1)}}, {Name: "id", Desc: tensor.Desc{DType: tensor.Int64}},
+		}, 24, "[bytes \x89PNG float32 (1,) 0 int64 () 0]"},
+		dir + "/a.tar": {[]dataset.Column{{Name: "image", Desc: file}, {Name: "cls", Desc: tensor.Desc{DType: tensor.Int64}}}, 2, "[bytes 7 int64 () 7]"},
+	} {
+		r := OpenFiles(c.columns, FilesOptions{Threads: 2}, path, path)
+		run := start(t, r, Options{})
+		rows, first := 0, ""
+		for {
+			s, err := run.ReadNext(t.Context())
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err, path)
+			if rows++; rows == 1 {
+				first = show(s)
+			}
+		}
+		require.Equal(t, 2*c.rows, rows, path)
+		require.Equal(t, c.first, first, path)
+	}
+}
+
+// show returns the descriptions and the beginnings of the values of a sample.
+func show(s *dataset.Sample) string {
+	var l []string
+	for i := range s.Values {
+		v := &s.Values[i].Tensor
+		text := fmt.Sprintf("%v ", v.Desc)
+		switch v.DType {
+		case tensor.Float32:
+			text += fmt.Sprint(tensor.View[float32](v)[0])
+		case tensor.Float64:
+			text += fmt.Sprint(tensor.View[float64](v)[0])
+		case tensor.Int32:
+			text += fmt.Sprint(tensor.View[int32](v)[0])
+		case tensor.Int64:
+			text += fmt.Sprint(tensor.View[int64](v)[0])
+		default:
+			text += string(v.Data[:min(4, len(v.Data))])
+		}
+		l = append(l, text)
+	}
+	return fmt.Sprint(l)
+}
+
 // TestRanks checks that ranks share files with random access, and that streams
 // are refused.
 func TestRanks(t *testing.T) {
@@ -531,7 +611,7 @@ func TestRanks(t *testing.T) {
 	slices.Sort(got)
 	require.Equal(t, got, slices.Compact(slices.Clone(got)), "duplicates")
 	require.Subset(t, all, got)
-	require.Greater(t, len(got), len(all)-2*world, "except for the remainder of each thread")
+	require.Greater(t, len(got), len(all)-len(paths)*world, "except for the remainder of each file")
 	streams, _ := many(t, "nums", 5)
 	_, err := OpenFiles(want, FilesOptions{}, streams...).Start(t.Context(), Options{Dataset: dataset.Options{World: world}})
 	require.ErrorIs(t, err, dataset.ErrDefinition)

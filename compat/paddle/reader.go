@@ -34,8 +34,8 @@ type Reader struct {
 
 // FilesOptions are the options of OpenFiles.
 type FilesOptions struct {
-	// Threads is the number of files read at once. Each file has a goroutine
-	// that reads ahead. Default 1. (Paddle: thread_num.)
+	// Threads is the number of files read at once, each ahead. When one ends,
+	// the next begins. Default 1. (Paddle: thread_num.)
 	Threads int
 	// Buffer is the number of samples that each thread reads ahead, and the
 	// size of the channel that collects them. Default 64; 1 to 1024. (Paddle:
@@ -68,19 +68,18 @@ func OpenFiles(columns []dataset.Column, o FilesOptions, paths ...string) *Reade
 	for _, c := range columns {
 		out = append(out, dataset.OutColumn{Name: c.Name, Desc: c.Desc})
 	}
-	n := max(1, min(o.Threads, len(paths)))
-	var threads []*dataset.Dataset
-	for i := range n {
-		f := &Files{Paths: []string{}, Format: o.Format, Columns: slices.Clone(out)}
-		for k := i; k < len(paths); k += n {
-			f.Paths = append(f.Paths, paths[k])
-		}
-		threads = append(threads, readAhead(dataset.From(f)))
+	files := func(paths ...string) *dataset.Dataset {
+		return readAhead(dataset.From(&Files{Paths: append([]string{}, paths...), Format: o.Format, Columns: slices.Clone(out)}))
 	}
-	r.d = threads[0]
-	if n > 1 {
-		r.d = readAhead(dataset.NewInterleave(1, threads...))
+	if o.Threads == 1 || len(paths) < 2 {
+		r.d = files(paths...)
+		return r
 	}
+	var all []*dataset.Dataset
+	for _, path := range paths {
+		all = append(all, files(path))
+	}
+	r.d = readAhead(dataset.Of(&dataset.Interleave{Block: 1, Lanes: max(o.Threads, 0)}, all...))
 	return r
 }
 
@@ -98,7 +97,7 @@ func (r *Reader) with(d *dataset.Dataset) *Reader {
 	return &c
 }
 
-// Shuffle mixes samples in a buffer of the given size. Call it before Batch.
+// Shuffle mixes samples in a buffer of the given size, or batches after Batch.
 // (Paddle: fluid.layers.shuffle.)
 func (r *Reader) Shuffle(buffer int) *Reader { return r.with(r.d.ShuffleBuffer(buffer)) }
 
