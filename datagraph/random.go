@@ -95,8 +95,28 @@ func (r *Runner) newDrawing() *drawing {
 	}
 }
 
-// runDrawn draws the ops for the sample at r.At and runs them.
-func (r *Runner) runDrawn(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
+// Drawn draws for the sample at r.At, as Run does, and returns the plan that a
+// run on the inputs then uses, with the step of r's graph of each of its steps.
+// The steps of a graph that draws nothing are its own. The plan's ops are valid
+// until the next call of Drawn or Run.
+func (r *Runner) Drawn(inputs ...*tensor.Tensor) (p *Plan, steps []int, err error) {
+	if !r.plan.drawn {
+		for i := range r.plan.graph.Steps {
+			steps = append(steps, i)
+		}
+		return r.plan, steps, nil
+	}
+	r.scratch.BeginRun()
+	v, err := r.drawn(inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return v.runner.plan, slices.Clone(v.steps), nil
+}
+
+// drawn draws the ops for the sample at r.At, and returns their variant with
+// the drawn parameters.
+func (r *Runner) drawn(inputs []*tensor.Tensor) (*variant, error) {
 	if err := r.bind(inputs); err != nil {
 		return nil, err
 	}
@@ -125,6 +145,15 @@ func (r *Runner) runDrawn(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 			reflect.ValueOf(v.ops[i]).Elem().Set(reflect.ValueOf(s.op).Elem())
 			i++
 		}
+	}
+	return v, nil
+}
+
+// runDrawn draws the ops for the sample at r.At and runs them.
+func (r *Runner) runDrawn(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
+	v, err := r.drawn(inputs)
+	if err != nil {
+		return nil, err
 	}
 	for len(r.buffers) < len(v.runner.buffers) {
 		r.buffers = append(r.buffers, nil)

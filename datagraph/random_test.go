@@ -19,6 +19,37 @@ func randomGraph() *datagraph.Graph {
 	return datagraph.New(t.NewDecode(), t.NewResizedCrop(3, 4, 100, 90, 64, 64), t.NewRandomHorizontalFlip(), t.NewToTensor())
 }
 
+// TestDrawn checks that Drawn returns the plan that Run uses.
+func TestDrawn(test *testing.T) {
+	p, err := datagraph.Compile(randomGraph(), datagraph.CompileOptions{})
+	require.NoError(test, err)
+	r := p.NewRunner()
+	image := testImage(test, "jpeg_large.jpg")
+	seen := map[int]int{} // drawn plans by their number of steps
+	for o := range uint64(20) {
+		r.At = rng.Point{Seed: 1, Ordinal: o}
+		drawn, steps, err := r.Drawn(image)
+		require.NoError(test, err)
+		require.Len(test, drawn.Steps(), 1, "all is fused")
+		require.Equal(test, map[int][]int{3: {0, 1, 3}, 4: {0, 1, 2, 3}}[len(steps)], steps)
+		seen[len(steps)]++
+		own, err := drawn.NewRunner().Run(image)
+		require.NoError(test, err)
+		out, err := r.Run(image)
+		require.NoError(test, err)
+		require.Equal(test, own[0].Data, out[0].Data)
+	}
+	require.Len(test, seen, 2)
+	p, err = datagraph.Compile(datagraph.New(t.NewDecode(), t.NewToTensor()), datagraph.CompileOptions{})
+	require.NoError(test, err)
+	same, steps, err := p.NewRunner().Drawn(image)
+	require.NoError(test, err)
+	require.Same(test, p, same)
+	require.Equal(test, []int{0, 1}, steps)
+	_, _, err = r.Drawn(tensor.FromBytes([]byte("no image")))
+	require.Error(test, err)
+}
+
 // TestRandomRun checks that a random graph has the outputs of the graph of the
 // drawn ops.
 func TestRandomRun(test *testing.T) {

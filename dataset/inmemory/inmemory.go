@@ -60,7 +60,7 @@ func (o *Slices) Validate() error {
 			return fmt.Errorf("%w: tensor %q is missing or of bytes, want an array", dataset.ErrParam, t.Name)
 		}
 	}
-	_, err := arrays.New("inmemory", dataset.ErrParam, o.Tensors)
+	_, err := arrays.New("inmemory", dataset.ErrParam, o.Tensors, nil)
 	return err
 }
 
@@ -72,7 +72,7 @@ func (o *Slices) Open(ctx context.Context, _ store.Opener) (dataset.Data, error)
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return arrays.New("inmemory", dataset.ErrParam, o.Tensors)
+	return arrays.New("inmemory", dataset.ErrParam, o.Tensors, nil)
 }
 
 // Validate checks that every sample matches the columns.

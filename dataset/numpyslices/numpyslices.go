@@ -21,8 +21,9 @@ import (
 // array. All arrays stay in memory and rows share it, so reading copies
 // nothing. Package inmemory does the same for arrays that are not in files.
 //
-// Columns: one for each array, with the array's type and its shape without the
-// first axis. A scalar integer column named "label" becomes the rows' class.
+// Columns: one for each array, with the array's type, its shape without the
+// first axis, and its layout. A scalar integer column named "label" becomes the
+// rows' class.
 //
 // Reference: MindSpore 2.10.0's NumpySlicesDataset for a dict or a tuple of
 // arrays has the same columns, names and rows. Types that this module lacks
@@ -34,6 +35,10 @@ type NumpySlices struct {
 	// Names are the columns' names, one for each array. Default: the names in
 	// an .npz, and column_0, column_1, … for the arrays of .npy files.
 	Names []string `json:"names"`
+	// Layouts are the columns' layouts, one for each array: none, HWC or CHW.
+	// Ops on images need HWC or CHW, which fits rows of three axes. Default:
+	// none for all.
+	Layouts []tensor.Layout `json:"layouts"`
 	// MaxBytes is the most memory that the arrays may take. Default 1 GiB.
 	MaxBytes int64 `json:"max_bytes"`
 }
@@ -44,7 +49,7 @@ func init() {
 
 // New returns a source of all arrays of the files.
 func New(files ...string) *NumpySlices {
-	return &NumpySlices{Files: append([]string{}, files...), Names: []string{}, MaxBytes: 1 << 30}
+	return &NumpySlices{Files: append([]string{}, files...), Names: []string{}, Layouts: []tensor.Layout{}, MaxBytes: 1 << 30}
 }
 
 // Validate requires names of files that end in .npy or .npz.
@@ -97,7 +102,17 @@ func (o *NumpySlices) Open(ctx context.Context, s store.Opener) (dataset.Data, e
 			all[i].Name = o.Names[i]
 		}
 	}
-	return arrays.New("numpyslices", dataset.ErrData, all, keys...)
+	if n := len(o.Layouts); n > 0 {
+		if n != len(all) {
+			return nil, fmt.Errorf("numpyslices: %w: %d layouts, want %d, the number of arrays", dataset.ErrParam, n, len(all))
+		}
+		for i, l := range o.Layouts {
+			if l != tensor.NoLayout && all[i].T.Shape.Rank() != 4 {
+				return nil, fmt.Errorf("numpyslices: %w: layout %v of %s, whose rows have %d axes, want three", dataset.ErrParam, l, all[i].Name, all[i].T.Shape.Rank()-1)
+			}
+		}
+	}
+	return arrays.New("numpyslices", dataset.ErrData, all, o.Layouts, keys...)
 }
 
 // load reads a file. The array of an .npy file has no name.

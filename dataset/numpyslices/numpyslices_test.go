@@ -2,6 +2,7 @@ package numpyslices
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,11 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/store"
 	_ "github.com/infer-prep/infer-prep/store/httpstore"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 const testdata = "../../testdata/datasets/numpyslices/"
@@ -27,7 +31,8 @@ func TestAllocs(t *testing.T) { require.Zero(t, sourcetest.Allocs(t, New(testdat
 
 func TestValidate(t *testing.T) {
 	for _, o := range []*NumpySlices{
-		New(), New("x.bin"), {[]string{"a.npy"}, []string{""}, 1}, {[]string{"a.npy", "b.npy"}, []string{"a", "a"}, 1}, {[]string{"a.npy"}, []string{}, 0},
+		New(), New("x.bin"), {Files: []string{"a.npy"}, Names: []string{""}, MaxBytes: 1}, {Files: []string{"a.npy", "b.npy"}, Names: []string{"a", "a"}, MaxBytes: 1},
+		{Files: []string{"a.npy"}},
 	} {
 		require.ErrorIs(t, o.Validate(), dataset.ErrParam, "%+v", o)
 	}
@@ -79,6 +84,53 @@ func TestBadFiles(t *testing.T) {
 	require.NoError(t, os.WriteFile(bad, whole, 0o600))
 	_, err = New(bad).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, dataset.ErrData)
+}
+
+// TestLayouts resizes rows that have a layout. Rows without one, and rows of a
+// type that the op does not take, are errors of Build.
+func TestLayouts(t *testing.T) {
+	resize := transforms.NewResize(2, 3)
+	for _, c := range []struct {
+		dtype  tensor.DType
+		layout tensor.Layout
+		want   string
+		err    string
+	}{
+		{tensor.Uint8, tensor.HWC, "uint8 HWC (2, 3, 3)", ""},
+		{tensor.Float32, tensor.HWC, "float32 HWC (2, 3, 3)", ""},
+		{tensor.Uint8, tensor.NoLayout, "", "column \"image\": it is uint8 (8, 6, 3), want uint8 HWC (?, ?, 3)"},
+		{tensor.Uint16, tensor.HWC, "", "invalid input: uint16 HWC (8, 6, 3), want dtype [uint8 float32]"},
+	} {
+		file := filepath.Join(t.TempDir(), "a.npy")
+		require.NoError(t, os.WriteFile(file, npy(t, c.dtype, 2, 8, 6, 3), 0o600))
+		o := New(file)
+		o.Names, o.Layouts = []string{"image"}, []tensor.Layout{c.layout}
+		g := datagraph.New(resize)
+		g.Inputs[0].Desc = tensor.Image(c.dtype, tensor.HWC, tensor.Unknown, tensor.Unknown, 3)
+		b, err := dataset.Build(t.Context(), dataset.From(o).Map(g), dataset.Options{})
+		if c.err != "" {
+			require.ErrorContains(t, err, c.err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.want, b.Columns()[0].Desc.String())
+		p, err := pullpipe.New(b, nil)
+		require.NoError(t, err)
+		s, err := p.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, c.want, s.Values[0].Desc.String())
+		require.NoError(t, errors.Join(p.Close(), b.Close()))
+	}
+	o := New(testdata + "image.npy")
+	for _, c := range []struct {
+		layouts []tensor.Layout
+		want    string
+	}{{[]tensor.Layout{tensor.HWC}, "layout HWC of column_0, whose rows have 2 axes, want three"}, {make([]tensor.Layout, 2), "2 layouts, want 1"}} {
+		o.Layouts = c.layouts
+		_, err := o.Open(t.Context(), store.Local)
+		require.ErrorIs(t, err, dataset.ErrParam)
+		require.ErrorContains(t, err, c.want)
+	}
 }
 
 func FuzzOpen(f *testing.F) {

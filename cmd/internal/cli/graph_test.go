@@ -360,16 +360,38 @@ func checkSVG(t *testing.T, svg string) {
 func TestRandomGraphs(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 30, 20, 1)}))
 	succeed(t, "graph", "make", "decode", "random_apply", "to_tensor", "-o", "random.json")
-	require.Contains(t, succeed(t, "graph", "plan", "--graph", "random.json"), "random: 1-random_apply; a run replaces them by the ops that they draw, which are not counted here\n")
+	require.Contains(t, succeed(t, "graph", "plan", "--graph", "random.json"),
+		"random: 1-random_apply; a run replaces them by the ops that they draw; name an image to see what they draw and what then fuses\n")
+	for ops, want := range map[string]string{
+		"random_resized_crop height=8 width=8 random_horizontal_flip to_tensor normalize": `(?m)^0 +0-4 +decode\+resized_crop[a-z_+]*to_tensor\+normalize .*region-decode`,
+		"random_apply probability=1 ops=invert,posterize to_tensor":                       `(?m)^0 +0-2 +decode\+invert\+posterize\+to_tensor .* pointwise-table`,
+		"random_apply probability=0 ops=invert to_tensor":                                 `(?m)^0 +0-2 +decode\+to_tensor `,
+	} {
+		succeed(t, append([]string{"graph", "make", "-o", "drawn.json", "decode"}, strings.Fields(ops)...)...)
+		plan := succeed(t, "graph", "plan", "--graph", "drawn.json", "a.png")
+		require.Regexp(t, want, plan)
+		require.Contains(t, plan, "; the steps above are those of the draw of seed 0, epoch 0, ordinal 0; other draws may fuse otherwise\n")
+	}
 	require.Contains(t, succeed(t, "graph", "plan", "--json", "--graph", "random.json"), `"1-random_apply"`)
 	require.NotContains(t, succeed(t, "graph", "plan", "--preset", "imagenet"), "random")
 	r := call(t, "run", "--graph", "random.json", "-o", "out", "a.png")
 	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stderr, "infer-prep: the graph is random (1-random_apply): every image gets the same draws; a dataset draws for each sample\n")
+	whole := succeed(t, "graph", "make", "decode", "random_apply", `ops=[{"op":"posterize","version":1,"params":{"bits":4}}]`)
+	for _, ops := range []string{`[{"op":"posterize"}]`, `[{"op":"posterize","version":1}]`, `[{"op":"posterize","params":{}}]`, "posterize"} {
+		require.Equal(t, whole, succeed(t, "graph", "make", "decode", "random_apply", "ops="+ops), "what is left out has the usual values")
+	}
+	require.NoError(t, os.WriteFile("pixels.json", []byte(succeed(t, "graph", "make", "resize", "height=4", "width=4")), 0o666))
+	require.Contains(t, succeed(t, "graph", "show", "--graph", "pixels.json"), "uint8 HWC (?, ?, 3)  uint8 HWC (4, 4, 3)")
+	nested := succeed(t, "graph", "make", "decode", "random_apply", `ops=[{"op":"random_choice","params":{"ops":[{"op":"invert"},{"op":"posterize","params":{"bits":2}}]}}]`)
+	require.NoError(t, os.WriteFile("nested.json", []byte(nested), 0o666))
+	succeed(t, "graph", "show", "--graph", "nested.json")
+	require.Contains(t, nested, `"bits": 2`)
 	for ops, want := range map[string]string{
-		`[{"op":"invert"}]`:                `parameter "version" is missing; every parameter is required; its usual value is 1`,
-		`[{"op":"invert","version":1}]`:    `parameter "params" is missing; every parameter is required; its usual value is {}`,
-		`[{"op":"posterize","version":1}]`: `its usual value is {"bits":`,
+		`[{"op":"invert","version":7}]`:         `unknown op "invert" version 7: this build has version 1`,
+		`[{"op":"posterize","params":{"b":1}}]`: `unknown parameter "b"`,
+		"inverse":                               `unknown op "inverse"; did you mean "invert"?`,
+		`[{"op":"inverse"}]`:                    `"inverse"`,
 	} {
 		r := call(t, "graph", "make", "decode", "random_apply", "ops="+ops)
 		require.Equal(t, command.ExitUsage, r.status)

@@ -22,8 +22,9 @@ type rows struct {
 // New returns rows of dense tensors that have equal first axes. The rows share
 // the tensors' memory. Errors wrap kind and start with name, which is also the
 // key of every row. A scalar integer column named "label" becomes the rows'
-// class. keys are those of dataset.Keyed.
-func New(name string, kind error, ts []tensor.Named, keys ...string) (dataset.Rows, error) {
+// class. layouts are those of the rows, none for tensors beyond. keys are those
+// of dataset.Keyed.
+func New(name string, kind error, ts []tensor.Named, layouts []tensor.Layout, keys ...string) (dataset.Rows, error) {
 	bad := func(format string, args ...any) (dataset.Rows, error) {
 		return nil, fmt.Errorf("%s: %w: %s", name, kind, fmt.Sprintf(format, args...))
 	}
@@ -53,6 +54,9 @@ func New(name string, kind error, ts []tensor.Named, keys ...string) (dataset.Ro
 			dense = t.T.Clone()
 		}
 		c := tensor.Desc{DType: dense.DType}
+		if i < len(layouts) {
+			c.Layout = layouts[i]
+		}
 		for a := 1; a < shape.Rank(); a++ {
 			c.Shape = c.Shape.Append(shape.At(a))
 		}

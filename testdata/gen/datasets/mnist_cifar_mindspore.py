@@ -96,7 +96,7 @@ def imagefolder():
 def numpyslices():
     cases = []
     data = dict(np.load(DATASETS / "numpyslices" / "all.npz"))
-    usual = {"names": [], "max_bytes": 1 << 30}
+    usual = {"names": [], "layouts": [], "max_bytes": 1 << 30}
     cases.append(case("numpy_slices", {"files": ["numpyslices/all.npz"]} | usual, rows(ds.NumpySlicesDataset(data, shuffle=False))))
     two = (data["image"], data["box"])
     params = {"files": ["numpyslices/image.npy", "numpyslices/box.npy"]}

@@ -19,7 +19,9 @@ type Inferred struct {
 	Plan  *datagraph.Plan
 	steps []datagraph.StepInfo // of the graph, with sizes
 	descs [][]tensor.Desc
-	costs datagraph.Costs // of the plan
+	run   *datagraph.Plan // of one draw with an image, if ops are drawn; else Plan
+	first []int           // the step of the graph, for each step of run's graph
+	costs datagraph.Costs // of run
 	plain datagraph.Costs // of the plan without passes
 	off   []datagraph.Pass
 	Image string         // the file whose sizes they are, or ""
@@ -45,7 +47,13 @@ func InferGraph(cmd *cobra.Command, f *source.GraphFlags, g *datagraph.Graph, im
 		}
 		inputs, r.Data = append(inputs, t), t
 	}
-	if r.costs, err = plan.NewRunner().Costs(inputs...); err == nil {
+	if r.run = plan; image != "" {
+		r.run, r.first, err = plan.NewRunner().Drawn(inputs...)
+	}
+	if err == nil {
+		r.costs, err = r.run.NewRunner().Costs(inputs...)
+	}
+	if err == nil {
 		r.plain, err = plan.Unfused().NewRunner().Costs(inputs...)
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -64,6 +65,13 @@ func makeGraph(ctx context.Context, a *command.App, args []string) (*datagraph.G
 	g := datagraph.New(ops...)
 	if err := g.Validate(); err != nil {
 		return nil, command.UsageErr("graph make %s: %w", strings.Join(args, " "), err)
+	}
+	if _, err := g.Infer(); err != nil && len(g.Inputs) == 1 {
+		pixels := *g
+		pixels.Inputs = []datagraph.Column{{Name: g.Inputs[0].Name, Desc: tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3)}}
+		if _, err := pixels.Infer(); err == nil {
+			return &pixels, nil
+		}
 	}
 	return g, nil
 }

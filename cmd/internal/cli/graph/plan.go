@@ -99,9 +99,9 @@ func (r *Inferred) fused() fusedPlan {
 	for _, p := range r.off {
 		f.Off = append(f.Off, p.String())
 	}
-	steps := r.Plan.Steps()
+	steps := r.run.Steps()
 	if r.costs.Declined {
-		steps = r.Plan.Unfused().Steps()
+		steps = r.run.Unfused().Steps()
 	}
 	for i, s := range steps {
 		passes := []string{}
@@ -109,7 +109,12 @@ func (r *Inferred) fused() fusedPlan {
 			passes = append(passes, p.String())
 		}
 		c := r.costs.Steps[i]
-		f.Steps = append(f.Steps, fusedStep{i, s.First, s.N, s.Op, passes, c.Read, c.Written, c.Window})
+		covers := fusedStep{i, s.First, s.N, s.Op, passes, c.Read, c.Written, c.Window}
+		if r.first != nil { // drawn ops belong to the step that drew them
+			covers.First = r.first[s.First]
+			covers.Steps = r.first[s.First+s.N-1] - covers.First + 1
+		}
+		f.Steps = append(f.Steps, covers)
 	}
 	return f
 }
@@ -203,7 +208,11 @@ func printPlan(a *command.App, r *Inferred, asJSON bool) error {
 	t.Row(fmt.Sprintf("arena: %s bytes, without passes %s", command.BytesText(fused.Arena), command.BytesText(arena)))
 	t.Row(fmt.Sprintf("touched: %s bytes, without passes %s", command.BytesText(fused.Touched), command.BytesText(touched(r.plain))))
 	if l := source.RandomSteps(r.Graph); l != nil {
-		t.Row("random: " + strings.Join(l, ", ") + "; a run replaces them by the ops that they draw, which are not counted here")
+		text := "; a run replaces them by the ops that they draw; name an image to see what they draw and what then fuses"
+		if r.Image != "" {
+			text = "; the steps above are those of the draw of seed 0, epoch 0, ordinal 0; other draws may fuse otherwise"
+		}
+		t.Row("random: " + strings.Join(l, ", ") + text)
 	}
 	return t.Write(a.Stdout)
 }

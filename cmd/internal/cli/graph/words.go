@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // words are the arguments that name an op or a node: its NAME, and NAME=VALUE
@@ -69,10 +71,16 @@ func wordJSON(ctx context.Context, a *command.App, of reflect.Type, name, text s
 		if err == nil && !json.Valid(b) {
 			err = fmt.Errorf("%s: not a JSON file", file)
 		}
-		return bytes.TrimSpace(b), err
+		if err != nil {
+			return nil, err
+		}
+		return completeOps(bytes.TrimSpace(b))
 	}
 	if json.Valid([]byte(text)) && (t.Kind() != reflect.Slice || strings.HasPrefix(text, "[")) {
-		return json.RawMessage(text), nil
+		return completeOps(json.RawMessage(text))
+	}
+	if t == reflect.TypeFor[transforms.OpList]() {
+		return namedOps(text)
 	}
 	if t.Kind() == reflect.Slice && isText(t.Elem()) {
 		return json.Marshal(splitList(text))
@@ -81,6 +89,77 @@ func wordJSON(ctx context.Context, a *command.App, of reflect.Type, name, text s
 		return json.RawMessage(list), nil
 	}
 	return nil, fmt.Errorf("%q: want %s, or @FILE", text, withArticle(paramType(t)))
+}
+
+// namedOps returns the JSON form of a list of names of ops.
+func namedOps(text string) (json.RawMessage, error) {
+	var l []string
+	for _, name := range splitList(text) {
+		if _, err := transforms.Lookup(name); err != nil {
+			return nil, fmt.Errorf("unknown op %q%s; want names of ops, a list of ops, or @FILE", name, suggestOps(name))
+		}
+		b, err := json.Marshal(map[string]string{"op": name})
+		if err != nil {
+			return nil, err
+		}
+		l = append(l, string(b))
+	}
+	return completeOps(json.RawMessage("[" + strings.Join(l, ",") + "]"))
+}
+
+// completeOps returns a JSON value in which ops that leave out their version or
+// parameters have the usual ones, as the ops of the command line do.
+func completeOps(b json.RawMessage) (json.RawMessage, error) {
+	if !bytes.Contains(b, []byte(`"op"`)) {
+		return b, nil
+	}
+	switch trimmed := bytes.TrimSpace(b); trimmed[0] {
+	case '[':
+		var l []json.RawMessage
+		if err := json.Unmarshal(b, &l); err != nil {
+			return nil, err
+		}
+		for i := range l {
+			var err error
+			if l[i], err = completeOps(l[i]); err != nil {
+				return nil, err
+			}
+		}
+		return json.Marshal(l)
+	case '{':
+		var o map[string]json.RawMessage
+		if err := json.Unmarshal(b, &o); err != nil {
+			return nil, err
+		}
+		for k := range o {
+			var err error
+			if o[k], err = completeOps(o[k]); err != nil {
+				return nil, err
+			}
+		}
+		var name string
+		if json.Unmarshal(o["op"], &name) != nil {
+			return json.Marshal(o)
+		}
+		i, err := transforms.Lookup(name)
+		if err != nil {
+			return nil, fmt.Errorf("unknown op %q%s", name, suggestOps(name))
+		}
+		if o["version"] == nil {
+			o["version"] = json.RawMessage(strconv.Itoa(i.Version))
+		}
+		params := o["params"]
+		if params == nil {
+			params = json.RawMessage("{}")
+		}
+		if op, err := transforms.MakeOp(name, params); err != nil {
+			return nil, err
+		} else if o["params"], err = transforms.MarshalParams(op); err != nil {
+			return nil, err
+		}
+		return json.Marshal(o)
+	}
+	return b, nil
 }
 
 // splitList divides a text at its commas, but not at those within braces, as a
