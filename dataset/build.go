@@ -205,6 +205,7 @@ type step struct {
 	name    string
 	path    string
 	in      []*step
+	table   *step // an input that Build has read whole; nil without one
 	columns []Column
 	size    int64 // of an epoch of all ranks: Unknown, Endless
 	indexed bool  // sample k can be read without the samples before it

@@ -125,6 +125,9 @@ func (b *Built) cacheFingerprint(s *step, stamp string) (sum [32]byte, err error
 		if s.traits.draws {
 			fmt.Fprintf(h, "seed %d %s\n", b.options.Seed, s.path)
 		}
+		if t, ok := s.state.(*joinState); ok {
+			fmt.Fprintf(h, "table %x\n", t.digest)
+		}
 		for _, in := range s.in {
 			walk(in)
 		}

@@ -138,6 +138,9 @@ func (b *Built) Steps() []StepInfo {
 		for _, in := range s.in {
 			walk(in, depth+1, cached || s.caches())
 		}
+		if s.table != nil { // no stage: it has been read
+			walk(s.table, depth+1, true)
+		}
 	}
 	walk(b.top, 0, false)
 	return l
