@@ -11,10 +11,10 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Join adds the columns of a second input to each sample of the first one: those
-// of the sample with the same key. So features and labels in different files
-// need not be in the same order. The result has the length, the order and the
-// index of the first input.
+// Join adds the columns of a second input to each sample of the first one:
+// those of the sample with the same key. So features and labels in different
+// files need not be in the same order. The result has the length, the order and
+// the index of the first input.
 //
 // Build reads the second input once and keeps it in memory. It must end, and be
 // equal in every epoch; its keys must differ. A sample whose key it lacks is a

@@ -20,9 +20,10 @@ const (
 	TokenCharacters                  // code points, looked up in the vocabulary
 	TokenWords                       // what white space separates, looked up in the vocabulary
 	TokenPieces                      // the longest parts of each word that are in the vocabulary (WordPiece)
+	TokenLetters                     // code points that are no white space, looked up in the vocabulary
 )
 
-var tokenRuleNames = []string{"code_points", "characters", "words", "pieces"}
+var tokenRuleNames = []string{"code_points", "characters", "words", "pieces", "letters"}
 
 func (r TokenRule) String() string { return enum.String("rule", tokenRuleNames, r) }
 
@@ -35,7 +36,9 @@ func (r *TokenRule) UnmarshalText(t []byte) error { return enum.Parse(r, "rule",
 // Tokenize splits text into tokens and returns their ids, an int32 vector. Text
 // is a bytes scalar in UTF-8; other bytes are an ErrInput. The id of a token is
 // its place in the vocabulary, from 0. A token that the vocabulary lacks has
-// the id Unknown. Unicode's White_Space separates words.
+// the id Unknown. Unicode's White_Space separates words. Rule letters leaves it
+// out; for rule characters a space is a token that the vocabulary must have, or
+// an unknown one.
 //
 // Rule pieces splits a word into the longest tokens of the vocabulary, from
 // left to right. Tokens that continue a word begin with "##" in the vocabulary.
@@ -53,9 +56,10 @@ func (r *TokenRule) UnmarshalText(t []byte) error { return enum.Parse(r, "rule",
 // Reference: MindSpore 2.10.0's UnicodeCharTokenizer, WhitespaceTokenizer and
 // WordpieceTokenizer, each with Lookup; Python's ord for code points. MindSpore
 // fails on a word whose beginning is in the vocabulary and whose rest is not.
-// There the reference is WordPiece of tokenizers 0.23.3.
+// There the reference is WordPiece of tokenizers 0.23.3. Rule letters: Python's
+// "".join(text.split()), looked up.
 type Tokenize struct {
-	Rule       TokenRule `json:"rule"`       // code_points, characters, words or pieces
+	Rule       TokenRule `json:"rule"`       // code_points, characters, words, pieces or letters
 	Vocabulary TextList  `json:"vocabulary"` // the tokens by id, each once, at most 2^24; none for rule code_points
 	Unknown    int       `json:"unknown"`    // id of a token that is not in the vocabulary; -1: it is an ErrInput; default -1
 	MaxBytes   int       `json:"max_bytes"`  // of a word, for rule pieces, 1 to 2^24; default 100
@@ -224,9 +228,9 @@ func (o *Tokenize) scan(c *Context, out []int32, text []byte) (int, error) {
 		switch {
 		case o.Rule == TokenCodePoints:
 			t.put(r)
-		case o.Rule == TokenCharacters:
+		case o.Rule == TokenCharacters || o.Rule == TokenLetters && !unicode.IsSpace(r):
 			err = t.add(text[at:][:n])
-		case !unicode.IsSpace(r):
+		case o.Rule != TokenLetters && !unicode.IsSpace(r):
 			for n < len(text)-at {
 				r, k := utf8.DecodeRune(text[at+n:])
 				if unicode.IsSpace(r) {

@@ -24,6 +24,8 @@ func TestTokenize(t *testing.T) {
 	op := NewTokenize(TokenCharacters, "", "a", "b", " ")
 	require.Equal(t, []int32{1, 3, 2}, tokenized(t, op, "a b"))
 	require.Equal(t, []int32{0}, tokenized(t, op, ""))
+	op = NewTokenize(TokenLetters, "a", "b")
+	require.Equal(t, []int32{0, 1, 0}, tokenized(t, op, " a b\u3000\ta\n"))
 	op = NewTokenize(TokenWords, "to", "be", "?")
 	op.Unknown = 2
 	require.Equal(t, []int32{0, 1, 2, 2, 0, 1}, tokenized(t, op, " to be or  not\u3000to be\n"))
@@ -51,7 +53,7 @@ func TestTokenizeRefuses(t *testing.T) {
 		require.ErrorIs(t, err, ErrInput)
 		require.ErrorContains(t, err, want)
 	}
-	refusesParam(t, "rule", &Tokenize{Rule: 4})
+	refusesParam(t, "rule", &Tokenize{Rule: 5})
 	refusesParam(t, "vocabulary has 0 tokens", NewTokenize(TokenWords))
 	refusesParam(t, "vocabulary has 1 tokens, want none", NewTokenize(TokenCodePoints, "a"))
 	refusesParam(t, `vocabulary[2] is "b", which vocabulary[1] is too`, NewTokenize(TokenWords, "a", "b", "b"))

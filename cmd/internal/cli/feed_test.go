@@ -100,6 +100,31 @@ func TestFeed(t *testing.T) {
 	}
 }
 
+// TestFeedUneven: seven images for two feeds, in batches of two.
+func TestFeedUneven(t *testing.T) {
+	trainTree(t)
+	for _, c := range []struct {
+		args   []string
+		images [2]int
+	}{
+		{nil, [2]int{4, 4}},
+		{[]string{"--uneven", "drop"}, [2]int{3, 3}},
+		{[]string{"--uneven", "end", "--on-error", "skip"}, [2]int{4, 4}},
+	} {
+		for rank, want := range c.images {
+			r := feedIn(t.Context(), append([]string{"train.json", "--world", "2", "--rank", strconv.Itoa(rank)}, c.args...)...)
+			require.Equal(t, called{0, r.stdout, ""}, r)
+			images := 0
+			for _, f := range readFeed(t, []byte(r.stdout)) {
+				if f.kind == bench.FeedBatch {
+					images += f.header.Tensors[0].Shape[0]
+				}
+			}
+			require.Equal(t, want, images, "%v, rank %d", c.args, rank)
+		}
+	}
+}
+
 // TestFeedBytes: a batch takes a quarter of --bytes at most, and a larger one
 // is an error that names the flag.
 func TestFeedBytes(t *testing.T) {
@@ -155,6 +180,8 @@ func TestFeedErrors(t *testing.T) {
 		{[]string{"train.json", "--rank", "2", "--world", "2"}, "--rank 2: want 0 to 1"},
 		{[]string{"train.json", "--world", "0"}, "--world 0"},
 		{[]string{"train.json", "--cache", "0"}, "--cache 0: want at least 1"},
+		{[]string{"train.json", "--uneven", "stop"}, "--uneven"},
+		{[]string{"train.json", "--world", "2", "--on-error", "skip"}, "the number of samples depends on the data"},
 		{[]string{"train.json", "--workers", "0"}, "--workers 0"},
 		{[]string{"train.json", "--prefetch", "0"}, "--prefetch 0"},
 		{[]string{"train.json", "--bytes", "0"}, "--bytes"},

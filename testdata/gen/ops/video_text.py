@@ -1,4 +1,4 @@
-"""Writes the goldens of uniform_temporal_subsample and of tokenize: torchvision's class, Python's ord, and tokenizers' WordPiece.
+"""Writes the goldens of uniform_temporal_subsample and of tokenize: torchvision's class, Python's ord and split, and tokenizers' WordPiece.
 Run with torchvision 0.29.2 and tokenizers 0.23.3, on a CPU with fused multiply-add. Every run gives the same bytes.
 """
 
@@ -44,9 +44,12 @@ WORDS = (["[UNK]", "un", "##want", "##ed", "runn", "##ing", "want", "##北", "�
          ["[UNK]", "##b", "a", "##c", "##bc", "abcd", "##d"])
 PIECES = ("unwanted running", "unwantedX a", "ab ba aab", "want ## # ##want", "北北北 北x", "aaaaaa wantwant wantwa", "abc abcd abcdd abx x", "a" * 99 + " " + "a" * 101)
 
+LETTERS = ["<unk>", "a", "b", "今", "天", "e\u0301"[1], "\U0001f600"]
+LABELS = ("a b", "今 天\u3000天气", " \t\n\x0b\x0c\ra\x85\xa0b\u1680\u2000\u200a\u2028\u2029\u202f\u205f", "ab\u200bba", "e\u0301 \U0001f600", "c")
+
 
 def tokenize():
-    g = Golden("tokenize", "Python 3.11 ord; tokenizers 0.23.3 WordPiece")
+    g = Golden("tokenize", "Python 3.11 ord, split; tokenizers 0.23.3 WordPiece")
 
     def case(name, params, s, ids):
         g.encoded_case(name, params, s.encode(), np.array(ids, np.int32))
@@ -59,6 +62,10 @@ def tokenize():
         for i, s in enumerate(PIECES):
             params = {"rule": "pieces", "vocabulary": words, "unknown": words.index("[UNK]"), "max_bytes": 100}
             case(f"pieces_{v}_{i}", params, s, [t.id for w in s.split(" ") for t in model.tokenize(w)])
+    for i, s in enumerate(LABELS):
+        letters = "".join(s.split())
+        params = {"rule": "letters", "vocabulary": LETTERS, "unknown": 0, "max_bytes": 100}
+        case(f"letters_{i}", params, s, [LETTERS.index(c) if c in LETTERS else 0 for c in letters])
     g.write()
 
 

@@ -37,6 +37,7 @@ type feedFlags struct {
 	prefetch int
 	bytes    command.Count
 	cache    command.Count
+	uneven   string
 	onError  string
 }
 
@@ -58,6 +59,8 @@ func FeedCommand(a *command.App) *cobra.Command {
 	fl.Uint64Var(&f.seed, "seed", 0, "use the seed `N` for all random numbers")
 	fl.IntVar(&f.rank, "rank", 0, "feed part `N` of --world, from 0")
 	fl.IntVar(&f.world, "world", 1, "divide the samples among `N` feeds")
+	fl.StringVar(&f.uneven, "uneven", "repeat", "`WHAT` if feeds of --world differ in length: repeat first samples, drop the last ones, or, if lengths depend on the data, end each feed by itself")
+	command.Complete(cmd, "uneven", unevens...)
 	fl.IntVarP(&f.workers, "workers", "w", 0, "`N` workers in each stage")
 	fl.Lookup("workers").DefValue = "one for each CPU"
 	fl.IntVar(&f.prefetch, "prefetch", 2, "prepare `N` batches ahead")
@@ -69,6 +72,9 @@ func FeedCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
+// unevens are the values of --uneven.
+var unevens = []string{"repeat", "drop", "end"}
+
 // check refuses flags that are invalid or conflict.
 func (f *feedFlags) check(cmd *cobra.Command, args []string) error {
 	switch {
@@ -76,6 +82,8 @@ func (f *feedFlags) check(cmd *cobra.Command, args []string) error {
 		return command.UsageErr("feed: got %d definitions, want one", len(args))
 	case onErrors[f.onError] == dataset.FailOnError && f.onError != "fail":
 		return command.OneOf("on-error", f.onError, slices.Sorted(maps.Keys(onErrors))...)
+	case !slices.Contains(unevens, f.uneven):
+		return command.OneOf("uneven", f.uneven, unevens...)
 	case f.epochs < 0:
 		return command.UsageErr("--epochs %d: want at least 0", f.epochs)
 	case f.world < 1:
@@ -142,7 +150,10 @@ func feed(a *command.App, cmd *cobra.Command, f *feedFlags, args []string) (err 
 	if err != nil {
 		return err
 	}
-	o := dataset.Options{Seed: f.seed, Store: f.outside.Files(), Rank: f.rank, World: f.world, OnError: onErrors[f.onError], OnWarning: a.Complain, CacheBytes: int64(f.cache)}
+	o := dataset.Options{Seed: f.seed, Store: f.outside.Files(), Rank: f.rank, World: f.world, OnError: onErrors[f.onError], OnWarning: a.Complain, CacheBytes: int64(f.cache), DropUneven: f.uneven == "drop"}
+	if f.uneven == "end" {
+		o.AllDone = func(_ context.Context, done bool) (bool, error) { return done, nil }
+	}
 	if o.OnError != dataset.FailOnError {
 		o.OnSkip = func(e *dataset.SampleError) { a.Complain(trainErr(e)) }
 	}
