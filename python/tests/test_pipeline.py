@@ -33,8 +33,10 @@ def test_epochs(definition, definition_file):
     first, second = epoch(p), epoch(p)
     assert [len(x[2]) for x in first] == [3] * 6 + [2]
     assert not same(first, second)
-    for q in Pipeline(definition_file, seed=1), Pipeline(json.dumps(definition).encode(), seed=1), Pipeline(definition, seed=1, workers=1, prefetch=1):
+    for q in Pipeline(definition_file, seed=1), Pipeline(json.dumps(definition).encode(), seed=1), Pipeline(definition, seed=1, workers=1, prefetch=1), Pipeline(definition, seed=1, cache=1 << 20):
         assert same(epoch(q), first) and same(epoch(q), second)
+    with pytest.raises(ValueError, match="cache 0: want at least 1"):
+        Pipeline(definition, cache=0)
     batch = next(iter(p))
     assert (batch.epoch, batch.step, list(batch), len(batch)) == (2, 1, ["image", "label"], 2)
     image, label = batch.values()
