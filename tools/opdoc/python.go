@@ -19,7 +19,7 @@ import (
 var ownPython = []string{"batch", "filter", "flat_map", "func", "func_sampler", "generator", "map", "take_while"}
 
 // joining are the nodes with several inputs.
-var joining = []string{"concat", "interleave", "mix", "zip"}
+var joining = []string{"concat", "interleave", "join", "mix", "zip"}
 
 // paths are the parameters of nodes with inputs that are paths.
 const paths = " dir file path "

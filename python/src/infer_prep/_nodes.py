@@ -127,7 +127,7 @@ class Nodes:
     def __init__(self, node: Literal["moving_mnist"], /, *, dir: Path = ..., usage: Path = ..., split_ratio: int = ...) -> None: ...
 
     @overload
-    def __init__(self, node: Literal["numpy_slices"], /, *, files: Sequence[Path] = ..., names: Sequence[Path] = ..., max_bytes: int = ...) -> None: ...
+    def __init__(self, node: Literal["numpy_slices"], /, *, files: Sequence[Path] = ..., names: Sequence[Path] = ..., layouts: Sequence[Any] = ..., max_bytes: int = ...) -> None: ...
 
     @overload
     def __init__(self, node: Literal["omniglot"], /, *, dir: Path = ..., background: bool = ...) -> None: ...
@@ -193,7 +193,7 @@ class Nodes:
     def __init__(self, node: Literal["wider_face"], /, *, dir: Path = ..., usage: Path = ...) -> None: ...
 
     @overload
-    def __init__(self, node: Literal["batch", "bucket_batch", "budget_batch", "cache", "concat", "distributed_sampler", "file_cache", "filter", "flat_map", "func", "func_sampler", "interleave", "map", "mix", "pk_sampler", "project", "random_sampler", "rename", "repeat", "save", "sequential_sampler", "shuffle", "shuffle_buffer", "shuffle_shards", "skip", "split", "subset_sampler", "take", "take_while", "unbatch", "weighted_sampler", "zip"], /, *inputs: Any, **params: Any) -> None: ...
+    def __init__(self, node: Literal["batch", "bucket_batch", "budget_batch", "cache", "concat", "distributed_sampler", "file_cache", "filter", "flat_map", "func", "func_sampler", "interleave", "join", "map", "mix", "pk_sampler", "project", "random_sampler", "rename", "repeat", "save", "sequential_sampler", "shuffle", "shuffle_buffer", "shuffle_shards", "skip", "split", "subset_sampler", "take", "take_while", "unbatch", "weighted_sampler", "zip"], /, *inputs: Any, **params: Any) -> None: ...
 
     def __init__(self, node: str, /, *inputs: Any, **params: Any) -> None:
         self._make(node, inputs, params)
@@ -260,12 +260,23 @@ class Nodes:
         """
         return self.then("file_cache", **_given({"file": file, "bytes": bytes, "stamp": stamp}))
 
-    def interleave(self, *others: "Dataset", block: int = 1) -> "Dataset":
+    def interleave(self, *others: "Dataset", block: int = 1, lanes: int = 0) -> "Dataset":
         """Samples of datasets in turn.
 
         block: samples per turn, 1 to 1,099,511,627,776
+        lanes: lanes is the number of inputs that are read at a time. When one ends, the next input
+            takes its place. So the order depends on the lengths of the inputs, and never on the
+            time that they take. Default: 0, all.
         """
-        return self.then("interleave", *others, **_given({"block": block}))
+        return self.then("interleave", *others, **_given({"block": block, "lanes": lanes}))
+
+    def join(self, *others: "Dataset", on: str = "key", bytes: int = 1073741824) -> "Dataset":
+        """Columns of a second dataset, found by key.
+
+        on: the key: a column of both inputs, bytes or one integer
+        bytes: limit of the second input in memory. Default: 1 GiB
+        """
+        return self.then("join", *others, **_given({"on": on, "bytes": bytes}))
 
     def mix(self, *others: "Dataset", weights: Sequence[float] | None = None, until_all: bool = False) -> "Dataset":
         """Samples of datasets drawn by weight.
@@ -330,7 +341,10 @@ class Nodes:
         return self.then("shuffle")
 
     def shuffle_buffer(self, size: int = 1) -> "Dataset":
-        """Samples mixed within a buffer."""
+        """Samples mixed within a buffer.
+
+        size: samples or batches, 1 to 16,777,216
+        """
         return self.then("shuffle_buffer", **_given({"size": size}))
 
     def shuffle_shards(self, window: int = 1000, *, lanes: int = 1) -> "Dataset":
