@@ -27,6 +27,7 @@ const (
 	avo        = "github.com/mmcloughlin/avo"
 	azure      = "github.com/Azure/azure-sdk-for-go"
 	beam       = "github.com/apache/beam/sdks/v2"
+	brotli     = "github.com/andybalholm/brotli"
 	ximage     = "golang.org/x/image"
 	cobra      = "github.com/spf13/cobra"
 	gift       = "github.com/disintegration/gift"
@@ -36,7 +37,9 @@ const (
 	kerberos   = "github.com/jcmturner/gokrb5/v8"
 	compress   = "github.com/klauspost/compress"
 	jpegli     = "github.com/gen2brain/jpegli"
+	lz4        = "github.com/pierrec/lz4/v4"
 	msgp       = "github.com/tinylib/msgp"
+	parquet    = "github.com/parquet-go/parquet-go"
 	pflag      = "github.com/spf13/pflag"
 	prometheus = "github.com/prometheus/client_golang"
 	protobuf   = "google.golang.org/protobuf"
@@ -226,6 +229,8 @@ var Layers = []Layer{
 		{Path: "dataset/sets/clevr", May: source("dataset/sets/internal/imagelist", "dataset/internal/jsonstream")},
 		{Path: "dataset/sets/coco", May: source("dataset/internal/jsonstream")},
 		{Path: "dataset/csv", May: source("dataset/internal/lines")},
+		{Path: "dataset/columnar/internal/table", May: []string{"dataset", "dataset/internal/lines", "store"}},
+		{Path: "dataset/columnar/parquet", May: source("dataset/columnar/internal/table", "records", brotli, compress, lz4, parquet)},
 		{Path: "dataset/sets/div2k", May: source("dataset/sets/internal/imagelist")},
 		{Path: "dataset/sets/dtd", May: source("dataset/sets/internal/imagelist")},
 		{Path: "dataset/fakeimage", May: source("dataset/internal/noise", "rng")},
@@ -310,7 +315,7 @@ var Layers = []Layer{
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "importer", "importer/hf", "internal/errfmt", "internal/gpu", "tensor", "transforms", "transforms/all", "transforms/classification"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "device/ort", "transforms/plugin"}},
-		{Path: "cmd/infer-prep-full", May: []string{"cmd/internal/cli", "cmd/internal/cli/command", "codec/jpegli", "device/ort", "transforms/plugin", "store/azure", "store/gcs", "store/hdfs", "store/s3"}},
+		{Path: "cmd/infer-prep-full", May: []string{"cmd/internal/cli", "cmd/internal/cli/command", "codec/jpegli", "dataset/columnar/parquet", "device/ort", "transforms/plugin", "store/azure", "store/gcs", "store/hdfs", "store/s3"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
 		{Path: "pack/distributed/internal/isolated", May: []string{sys}},
 		{Path: "pack/distributed/internal/cluster"},
