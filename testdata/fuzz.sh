@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
-for p in $("$GO" list ./...) ./records/mindrecord/sqlitetest ./dataset/columnar/parquet; do
+for p in $("$GO" list ./...) ./records/mindrecord/sqlitetest ./dataset/columnar/arrow ./dataset/columnar/parquet; do
   dir=. # of the module
   case $p in
   ./dataset/columnar/*) dir=dataset/columnar p=./${p##*/} ;;

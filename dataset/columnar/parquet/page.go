@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"compress/gzip"
-	"container/list"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/infer-prep/infer-prep/dataset/columnar/internal/table"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -733,76 +733,24 @@ func hybrid(data []byte, width, n int, put func(i int, v uint32)) error {
 	return nil
 }
 
-// cache keeps decoded blocks, those used last. Samples share their memory, so
-// none is reused.
+// cache keeps decoded blocks.
 type cache struct {
-	limit int64
-
-	mu    sync.Mutex
-	used  int64
-	at    map[place]*list.Element // of *entry
-	order list.List               // the block used last is in front
+	table.Cache[place, *block]
 }
 
+// place is a unit of a chunk, or its dictionary.
 type place struct {
 	chunk  *chunk
 	number int
 }
 
-// entry is a block, or one that a goroutine decodes while others wait.
-type entry struct {
-	place
-	done  chan struct{}
-	block *block
-	err   error
-}
-
 // block returns a decoded block of a chunk.
 func (c *cache) block(h *chunk, col *column, number int) (*block, error) {
-	p := place{h, number}
-	c.mu.Lock()
-	if l := c.at[p]; l != nil {
-		c.order.MoveToFront(l)
-		e := l.Value.(*entry)
-		c.mu.Unlock()
-		<-e.done
-		return e.block, e.err
-	}
-	e := &entry{place: p, done: make(chan struct{})}
-	if c.at == nil {
-		c.at = map[place]*list.Element{}
-	}
-	l := c.order.PushFront(e)
-	c.at[p] = l
-	c.mu.Unlock()
-
-	e.block, e.err = h.decode(col, c, number)
-	close(e.done)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e.err != nil { // the next call tries again
-		c.order.Remove(l)
-		delete(c.at, p)
-		return nil, e.err
-	}
-	c.used += e.block.cost
-	for l := c.order.Back(); c.used > c.limit && l != nil; {
-		before := l.Prev()
-		if x := l.Value.(*entry); x != e && isDone(x) && x.block != nil {
-			c.used -= x.block.cost
-			c.order.Remove(l)
-			delete(c.at, x.place)
+	return c.Get(place{h, number}, func() (*block, int64, error) {
+		b, err := h.decode(col, c, number)
+		if err != nil {
+			return nil, 0, err
 		}
-		l = before
-	}
-	return e.block, nil
-}
-
-func isDone(e *entry) bool {
-	select {
-	case <-e.done:
-		return true
-	default:
-		return false
-	}
+		return b, b.cost, nil
+	})
 }

@@ -19,7 +19,7 @@ import (
 const golden = "../testdata/parquet/"
 
 func TestReferences(t *testing.T) {
-	require.Equal(t, 14, sourcetest.Golden(t, "../testdata/pyarrow.json"))
+	require.Equal(t, 14, sourcetest.Golden(t, "../testdata/pyarrow_parquet.json"))
 	require.Equal(t, 5, sourcetest.Golden(t, "../testdata/datasets_parquet.json"))
 }
 

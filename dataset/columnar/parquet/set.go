@@ -29,8 +29,6 @@ const (
 	limit = 1 << 30
 	// maxValues is the most values that are decoded together.
 	maxValues = 1 << 26
-	// maxCached is the number of bytes of decoded pages that a set keeps.
-	maxCached = 256 << 20
 )
 
 // set reads files as one sequence of rows. It is safe for concurrent use.
@@ -68,7 +66,6 @@ type chunk struct {
 // names choose all. ctx bounds openSet alone.
 func openSet(ctx context.Context, o store.Opener, names, columns []string) (_ *set, err error) {
 	s := &set{starts: []int64{0}}
-	s.cache.limit = maxCached
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())

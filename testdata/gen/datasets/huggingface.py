@@ -121,7 +121,10 @@ def parquet():
     nulls = pa.table({"x": pa.array([1, None, 3]), "list": pa.array([[1], None, []], pa.list_(pa.int64())), "ragged": pa.array([[[1], [2, 3]], [[1]], [[]]]),
                       "inner": pa.array([[1, None], [2], [3]]), "words": pa.array([["a"], ["b"], []]), "when": pa.array([1, 2, 3], pa.timestamp("us"))})
     pq.write_table(nulls, OUT / "parquet" / "odd.parq", store_schema=False)
-    write("pyarrow.json", f"pyarrow {pa.__version__}", [case("parquet", [f"parquet/{n}.parquet"], rows(t)) for n in ["plain"]])
+    with pa.ipc.new_stream(OUT / "numbers.arrow", t.schema) as w:
+        w.write_table(t, max_chunksize=5)
+    for source, file in [("parquet", "parquet/plain.parquet"), ("arrow", "numbers.arrow")]:
+        write(f"pyarrow_{source}.json", f"pyarrow {pa.__version__}", [case(source, [file], rows(t))])
 
 
 def images():
