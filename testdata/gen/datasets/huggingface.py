@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import ClassLabel, Dataset, Features, Image, List, Value, load_dataset, load_from_disk
-from shared import encoded
+from shared import EXTENSIONS, encoded, file, integer
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 OUT = ROOT / "dataset" / "columnar" / "testdata"
@@ -164,9 +164,21 @@ def images():
     return cases
 
 
+def folder():
+    """The folder of classes that other references read, too."""
+    below = ROOT / "testdata" / "datasets" / "imagefolder"
+    with tempfile.TemporaryDirectory() as cache:
+        d = load_dataset("imagefolder", data_dir=str(below / "flat"), split="train", cache_dir=cache)
+        names = d.features["label"].names
+        want = [{"image": file(Path(r["image"]["path"])), "label": integer(r["label"])} for r in d.cast_column("image", Image(decode=False))]
+    params = {"dir": "../../testdata/datasets/imagefolder/flat", "extensions": EXTENSIONS, "class_indexing": {}}
+    return {"source": "image_folder", "params": params, "rows": want, "class_indexing": {n: i for i, n in enumerate(names)}}
+
+
 for d in ["parquet", "hub", "saved", "cache"]:
     shutil.rmtree(OUT / d, ignore_errors=True)
 parquet()
 cases = images()
+write("../../../testdata/datasets/imagefolder/datasets.json", f"datasets {datasets.__version__}", [folder()])
 for source in ["parquet", "arrow"]:
     write(f"datasets_{source}.json", f"datasets {datasets.__version__}", [c for c in cases if c["source"] == source])
