@@ -18,8 +18,7 @@ import (
 type column struct {
 	Column
 	encoding string
-	size     int64 // of its values; 0 if it varies
-	dtype    tensor.DType
+	size     int64  // of its values; 0 if it varies
 	wire     string // the type of its numbers in the file, or empty
 	rank     int    // of its arrays; -1 until the first sample is read
 	shape    tensor.Shape

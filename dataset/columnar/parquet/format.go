@@ -112,8 +112,8 @@ func createRecords(ctx context.Context, o store.Opener, name string, options rec
 type recordWriter struct {
 	name   string
 	out    *store.Writer
-	w      *parquet.Writer // nil before the first record
-	fields []records.Field // of the first record, without their values' data
+	w      *parquet.GenericWriter[any] // nil before the first record
+	fields []records.Field             // of the first record, without their values' data
 	keys   bool
 	row    parquet.Row
 	rows   int64
@@ -154,7 +154,7 @@ func (w *recordWriter) Write(r *records.Record) error {
 	}
 	if first {
 		w.fields, w.keys = fields, keys
-		w.w = parquet.NewWriter(w.out, schemaOf(fields), &parquet.WriterConfig{CreatedBy: "infer-prep"})
+		w.w = parquet.NewGenericWriter[any](w.out, schemaOf(fields), &parquet.WriterConfig{CreatedBy: "infer-prep"})
 	}
 	w.row = row
 	if _, err := w.w.WriteRows([]parquet.Row{row}); err != nil {

@@ -36,6 +36,9 @@ type unit struct {
 	pages       []page
 }
 
+// plainDictionary is the encoding of pages with a dictionary in old files.
+const plainDictionary format.Encoding = 2
+
 // dictionary is the number that cache has for the dictionary of a chunk.
 const dictionary = -1
 
@@ -360,7 +363,7 @@ func (h *chunk) page(c *column, cache *cache, p page, b *block) (int64, error) {
 		present = bytes.Count(def, []byte{byte(c.maxDef)})
 	}
 	b.rep, b.def = append(b.rep, rep...), append(b.def, def...)
-	if enc == format.PlainDictionary || enc == format.RLEDictionary {
+	if enc == plainDictionary || enc == format.RLEDictionary {
 		d, err := cache.block(h, c, dictionary)
 		if err != nil {
 			return 0, err
