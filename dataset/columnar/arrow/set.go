@@ -201,6 +201,9 @@ func (f *file) open() (err error) {
 		}
 		switch {
 		case first && kind == schemaMessage:
+			if err := checkSchema(&m, len(meta)); err != nil {
+				return f.corrupt(at, "%v", err)
+			}
 			f.schema = slices.Clone(meta)
 			r, err := f.reader(nil)
 			if err != nil {
@@ -231,6 +234,55 @@ func (f *file) open() (err error) {
 		}
 		at = begin + body
 	}
+}
+
+// unionType is the type of a field with values of several types.
+const unionType = 14
+
+// maxFields bounds the fields of a schema, nested ones included.
+const maxFields = 1 << 16
+
+// checkSchema checks the lengths of the vectors of a message's schema: the
+// library allocates what they claim.
+func checkSchema(m *flatbuffers.Table, size int) error {
+	fields := 0
+	var vectors func(t *flatbuffers.Table, depth int, children flatbuffers.VOffsetT, others ...flatbuffers.VOffsetT) error
+	vectors = func(t *flatbuffers.Table, depth int, children flatbuffers.VOffsetT, others ...flatbuffers.VOffsetT) error {
+		for _, slot := range append(others, children) {
+			o := flatbuffers.UOffsetT(t.Offset(slot))
+			if o == 0 {
+				continue
+			}
+			n := t.VectorLen(o)
+			if n < 0 || n > size/4 {
+				return fmt.Errorf("a schema with %d elements in %d bytes", n, size)
+			}
+			if slot != children {
+				continue
+			}
+			// Fields may share their children, so that few bytes are many.
+			if fields += n; fields > maxFields || depth > 64 {
+				return fmt.Errorf("%d fields, %d deep, want at most %d and 64", fields, depth, maxFields)
+			}
+			for i := range n {
+				child := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Vector(o) + flatbuffers.UOffsetT(4*i))}
+				if child.GetByteSlot(8, 0) == unionType {
+					return errors.New("a column of a union, which has a vector of its own")
+				}
+				if err := vectors(&child, depth+1, 14, 16); err != nil { // its children and metadata
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	o := flatbuffers.UOffsetT(m.Offset(8))
+	if o == 0 {
+		return errors.New("a message without a schema")
+	}
+	var t flatbuffers.Table
+	m.Union(&t, o)
+	return vectors(&t, 0, 6, 8, 10) // its fields, metadata and features
 }
 
 // messages hands messages to the library.
@@ -451,7 +503,7 @@ func (c *column) read(a arrow.Array, row int64, v *dataset.Value) error {
 	from, to := row, row+1
 	d := tensor.Desc{DType: c.Desc.DType}
 	for _, step := range c.steps {
-		if err := present(a, from, to); err != nil {
+		if err := check(a, from, to); err != nil {
 			return err
 		}
 		if step != inList {
@@ -477,7 +529,7 @@ func (c *column) read(a arrow.Array, row int64, v *dataset.Value) error {
 		d.Shape = d.Shape.Append(int(size))
 		a, from, to = x.ListValues(), begin, end
 	}
-	if err := present(a, from, to); err != nil {
+	if err := check(a, from, to); err != nil {
 		return err
 	}
 	if d.DType == tensor.Bytes {
@@ -487,17 +539,27 @@ func (c *column) read(a arrow.Array, row int64, v *dataset.Value) error {
 		}
 		return err
 	}
-	if n := to - from; from < 0 || n < 0 || to > int64(a.Len()) {
-		return fmt.Errorf("elements %d to %d of %d", from, to, a.Len())
+	if from == to {
+		return v.Reset(d)
+	}
+	bits := int64(a.DataType().(arrow.FixedWidthDataType).BitWidth())
+	if have := int64(a.Data().Buffers()[1].Len()) * 8 / bits; to+int64(a.Data().Offset()) > have {
+		return fmt.Errorf("elements %d to %d of %d", from, to, have)
 	}
 	if err := v.Reset(d); err != nil {
 		return err
 	}
-	return numbers(a, c.wire, from, to, v.Data)
+	return numbers(a, c.wire, from, to, bits/8, v.Data)
 }
 
-// present returns an error if an element has no value.
-func present(a arrow.Array, from, to int64) error {
+// maxElements bounds the elements of a row.
+const maxElements = 1 << 28
+
+// check returns an error if an element has no value, or does not exist.
+func check(a arrow.Array, from, to int64) error {
+	if from < 0 || to < from || to > int64(a.Len()) || to-from > maxElements {
+		return fmt.Errorf("elements %d to %d of %d, want at most %d", from, to, a.Len(), maxElements)
+	}
 	if a.NullN() == 0 {
 		return nil
 	}
@@ -530,8 +592,8 @@ func bytesOf(a arrow.Array, i int) ([]byte, error) {
 	return nil, fmt.Errorf("an array of %v", a.DataType())
 }
 
-// numbers copies numbers to dst.
-func numbers(a arrow.Array, wire arrow.Type, from, to int64, dst []byte) error {
+// numbers copies numbers of some bytes to dst.
+func numbers(a arrow.Array, wire arrow.Type, from, to, size int64, dst []byte) error {
 	if x, ok := a.(*array.Boolean); ok {
 		for i := from; i < to; i++ {
 			if dst[i-from] = 0; x.Value(int(i)) {
@@ -540,15 +602,9 @@ func numbers(a arrow.Array, wire arrow.Type, from, to int64, dst []byte) error {
 		}
 		return nil
 	}
-	bits := a.DataType().(arrow.FixedWidthDataType).BitWidth()
-	size := int64(bits / 8)
 	data := a.Data()
-	buf := data.Buffers()[1]
-	if to == from {
-		return nil
-	}
 	from, to = from+int64(data.Offset()), to+int64(data.Offset())
-	src := buf.Bytes()[from*size : to*size]
+	src := data.Buffers()[1].Bytes()[from*size : to*size]
 	switch wire {
 	case arrow.UINT32:
 		for i := 0; i < len(src); i += 4 {
