@@ -97,6 +97,9 @@ func (h *chunk) locate(c *column) (l []unit, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if _, err := checkThrift(b); err != nil {
+			return nil, f.failed("index of pages", err)
+		}
 		var x format.OffsetIndex
 		if err := thrift.Unmarshal(new(thrift.CompactProtocol), b, &x); err != nil {
 			return nil, f.failed("index of pages", err)
@@ -161,16 +164,17 @@ func (h *chunk) header(at, end int64) (*format.PageHeader, int, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		r := new(thrift.CompactProtocol).NewReaderFromBytes(b)
-		var p format.PageHeader
-		err = thrift.NewDecoder(r).Decode(&p)
-		if err != nil && size < min(end-at, maxHeader) {
+		n, err := checkThrift(b)
+		if errors.Is(err, io.ErrUnexpectedEOF) && size < min(end-at, maxHeader) {
 			continue
+		}
+		var p format.PageHeader
+		if err == nil {
+			err = thrift.NewDecoder(new(thrift.CompactProtocol).NewReaderFromBytes(b)).Decode(&p)
 		}
 		if err != nil {
 			return nil, 0, f.failed(fmt.Sprintf("header of the page at byte %d", at), err)
 		}
-		n := r.BytesRead()
 		values := int32(0)
 		switch {
 		case p.DataPageHeader.Valid:

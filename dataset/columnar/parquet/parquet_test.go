@@ -172,6 +172,26 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+func TestThrift(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int // -1 for an error
+	}{
+		{"\x00rest", 1},
+		{"\x15\x02\x18\x03abc\x19\x25\x01\x02\x11\x00", 13}, // i32, binary, a list of two i32, true
+		{"\x19\xfc\xff\xff\xff\xff\x07\x00\x00", -1},        // a list of 2^31 structs
+		{"\x1b\x02\x85\x01a\x02b\x00", -1}, {"\x1d\x00", -1}, {"\x18\x09abc", -1},
+	} {
+		n, err := checkThrift([]byte(c.text))
+		if c.want < 0 {
+			require.Error(t, err, "%q", c.text)
+			continue
+		}
+		require.NoError(t, err, "%q", c.text)
+		require.Equal(t, c.want, n, "%q", c.text)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	l, err := filepath.Glob(golden + "*.parq*")
 	require.NoError(f, err)

@@ -192,6 +192,14 @@ func (f *file) open() (columns []column, err error) {
 		return nil, f.corrupt("it ends with %q, want %q: it was truncated, or is no Parquet file", tail[4:], "PAR1")
 	case n > size-12 || n > limit:
 		return nil, f.corrupt("a footer of %d bytes in a file of %d", n, size)
+	default:
+		footer, err := f.readAt(size-8-n, n)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := checkThrift(footer); err != nil {
+			return nil, f.failed("footer", err)
+		}
 	}
 	if f.meta, err = parquet.OpenFile(f.in, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, f.failed("footer", err)
