@@ -30,9 +30,9 @@ import (
 // Open opens all shards, with zstd, gz, bz2 or snappy compression or without
 // one. Files are mapped if the system can do so. Bytes are then views of the
 // mapping, valid until the dataset is closed. A compressed shard is
-// decompressed as a whole, and up to 256 MiB of them are kept, so Shuffle
-// refuses a folder with such a shard. The Key is the shard and the sample's
-// number in it, "train/shard.00000.mds@12".
+// decompressed as a whole, and up to 256 MiB of them are kept. Shuffle refuses
+// a folder with such a shard. The Key is the shard and the sample's number in
+// it, "train/shard.00000.mds@12".
 //
 // Reference: mosaicml-streaming 0.13.0's StreamingDataset without shuffling, on
 // one rank, has the same samples in the same order.

@@ -1,6 +1,8 @@
 """Writes MDS folders by mosaicml-streaming, in every encoding and compression that
 is read, and what its StreamingDataset reads of them: testdata/mds."""
 
+import functools
+import gzip
 import hashlib
 import json
 import os
@@ -14,6 +16,8 @@ import numpy as np
 import streaming
 from PIL import Image
 from streaming import MDSWriter, StreamingDataset
+
+gzip.compress = functools.partial(gzip.compress, mtime=0)  # equal files at any time
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 OUT = ROOT / "testdata" / "mds"
