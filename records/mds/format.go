@@ -11,8 +11,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -172,7 +174,7 @@ func (w *recordWriter) begin(r *records.Record) error {
 	for _, f := range r.Fields {
 		l = append(l, records.Field{Name: f.Name, Value: tensor.Tensor{Desc: f.Value.Desc}, Text: f.Text})
 	}
-	slices.SortFunc(l, func(a, b records.Field) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+	sorts.Func(l, func(a, b records.Field) int { return strings.Compare(a.Name, b.Name) })
 	var x struct { // in the order of Python's sorted keys
 		Encodings   []string `json:"column_encodings"`
 		Names       []string `json:"column_names"`

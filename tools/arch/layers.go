@@ -194,7 +194,7 @@ var Layers = []Layer{
 		{Path: "recordio", May: []string{"internal/kernel", "records", "rng", "store"}},
 		{Path: "recordio/imagerecord", May: []string{"internal/bom"}},
 		{Path: "records/kaldi", May: []string{"internal/bom", "records", "store", "tensor", "internal/sorts"}},
-		{Path: "records/mds", May: []string{"records", "store", "tensor", compress}},
+		{Path: "records/mds", May: []string{"internal/sorts", "records", "store", "tensor", compress}},
 		{Path: "records/mindrecord", May: []string{"internal/msgpack", "records", "store", "tensor", msgp}},
 		{Path: "records/mindrecord/sqlitetest", May: []string{"records/mindrecord", "tensor", sqlite}},
 		{Path: "records/mxnet", May: []string{"recordio", "recordio/imagerecord", "records", "store", "tensor"}},
