@@ -61,7 +61,7 @@ test-device: ## the tests that need ONNX Runtime
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus codec/jpegli device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs records/mindrecord/sqlitetest cmd/infer-prep-full pack/distributed pipeline/gomlx examples/training; do testdata/nested.sh $$m sh -c '$(GO) vet ./... && $(GO) test -vet=off ./...' || exit 1; done
+	@for m in pipeline/prometheus codec/jpegli dataset/columnar device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs records/mindrecord/sqlitetest cmd/infer-prep-full pack/distributed pipeline/gomlx examples/training; do testdata/nested.sh $$m sh -c '$(GO) vet ./... && $(GO) test -vet=off ./...' || exit 1; done
 
 # The server against infer-prep run, through Triton's client, pinned, in a virtual environment of
 # its own. PHOTOS is a folder of images to add to testdata/images.

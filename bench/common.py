@@ -28,6 +28,8 @@ ENVIRONMENTS = {
     "base": ["bench/requirements-base.txt"],
     "torchvision": ["parity/requirements.txt", "parity/requirements-no-deps.txt"],
     "mindspore": ["bench/requirements-mindspore.txt"],
+    "streaming": ["testdata/gen/requirements-mds.txt"],
+    "datasets": ["bench/requirements-datasets.txt"],
     "dali": ["bench/requirements-dali.txt"],
     "webdataset": ["bench/requirements-webdataset.txt"],
     "webdataset-s3": ["bench/requirements-webdataset-s3.txt"],

@@ -23,6 +23,12 @@ READ = {
     "shards-3k-read": ("3k.tar", SMALL, "read", "webdataset"),
     "mindrecord-107k": ("107k.mindrecord", LARGE, "hand", "mindspore"),
     "mindrecord-3k": ("3k.mindrecord", SMALL, "hand", "mindspore"),
+    "mds-107k": ("107k.mds", LARGE, "hand", "streaming"),
+    "mds-3k": ("3k.mds", SMALL, "hand", "streaming"),
+    "arrow-107k": ("107k.saved", LARGE, "hand", "datasets"),
+    "arrow-3k": ("3k.saved", SMALL, "hand", "datasets"),
+    "parquet-107k": ("107k.parquet", LARGE, "hand", "datasets"),
+    "parquet-3k": ("3k.parquet", SMALL, "hand", "datasets"),
 }
 JPEG = ["--resize", "256", "--quality", "95"]
 # By case: threads, which are as many cores, the library, and the flags of packing.
@@ -39,9 +45,11 @@ READERS = {
     "mxnet": {"mxnet": ("mxnet_read.py", "")},
     "webdataset": {"webdataset": ("webdataset_read.py", "")},
     "mindspore": {"mindspore-dataset": ("mindspore_read.py", "dataset-"), "mindspore-filereader": ("mindspore_read.py", "")},
+    "streaming": {"streaming": ("streaming_read.py", "")},
+    "datasets": {"datasets-torch": ("datasets_read.py", "")},
 }
 PEERS = [*READERS, "im2rec"]
-GOALS = [("recordio-107k", 1), ("recordio-3k", 1), ("shards-107k", 20), ("shards-3k", 20), ("image-iter-1", 3), ("image-iter-2", 3),
+GOALS = [("recordio-107k", 1), ("recordio-3k", 1), ("shards-107k", 20), ("shards-3k", 20), *((c, 3) for c in READ if c.startswith(("mds", "arrow", "parquet"))), ("image-iter-1", 3), ("image-iter-2", 3),
          ("pack-jpeg-1", 1.3), ("pack-jpeg-2", 1.3), ("pack-pass-through", 1)]
 
 
@@ -72,8 +80,14 @@ class Bench(Run):
         self.peers = [p for p in self.peers if p not in without]
         self.rows += [("all", p, "cannot be installed", "", "", "", "") for p in without]
         self.folder = fresh("records")
-        for name, (size, count) in {READ[c][0]: READ[c][1] for c in self.cases if c in READ}.items():
-            command([self.ours, "make", os.path.join(self.folder, name), str(size), str(count)])
+        for name, ((size, count), peer) in {READ[c][0]: READ[c][1::2] for c in self.cases if c in READ}.items():
+            file = os.path.join(self.folder, name)
+            if peer != "datasets":
+                command([self.ours, "make", file, str(size), str(count)])
+            elif not os.path.exists(file) and peer in self.peers:
+                command([*self.start_of[peer], os.path.join(HERE, "records", "datasets_read.py"), "make", os.path.splitext(file)[0], str(size), str(count)])
+        self.cases = [c for c in self.cases if library(c) != "datasets" or "datasets" in self.peers]
+        self.tables = build_go("tables-ours", "bench/tables") if "datasets" in map(library, self.cases) else None
         if self.photos:
             self.pack = build_go("infer-prep", "cmd/infer-prep")
             self.images()
@@ -136,7 +150,7 @@ class Bench(Run):
     def read(self, case):
         file, (size, count), mode, peer = READ[case]
         file = os.path.join(self.folder, file)
-        begin = {OURS: [self.ours, mode, file]}
+        begin = {OURS: [self.tables if peer == "datasets" else self.ours, mode, file]}
         if peer in self.peers:
             for name, (program, prefix) in READERS[peer].items():
                 begin[name] = [*self.start_of[peer], os.path.join(HERE, "records", program), prefix + mode, file]

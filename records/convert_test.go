@@ -484,7 +484,7 @@ func TestDetect(t *testing.T) {
 	}
 	_, err := records.DetectByName("a.txt")
 	require.ErrorIs(t, err, records.ErrUnknown)
-	require.ErrorContains(t, err, "want one of imagerecord, kaldi, mindrecord, recordio, tfexample, tfrecord, webdataset")
+	require.ErrorContains(t, err, "want one of imagerecord, kaldi, mds, mindrecord, recordio, tfexample, tfrecord, webdataset")
 	_, err = records.Lookup("mxnet")
 	require.ErrorIs(t, err, records.ErrUnknown)
 	_, err = records.Detect(t.Context(), store.Local, filepath.Join(dir, "missing.txt"))

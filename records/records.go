@@ -4,8 +4,8 @@
 //
 // A format is a package that registers itself when it is imported:
 // records/mxnet (RecordIO and image records), records/tfrecord,
-// records/tfexample, records/webdataset, records/kaldi and records/mindrecord.
-// Package records/all imports all of them.
+// records/tfexample, records/webdataset, records/kaldi, records/mindrecord and
+// records/mds. Package records/all imports all of them.
 // docs/format/records.md says how fields and keys map between formats.
 //
 // Package recordio has the RecordIO framing itself, with indexes, partitions

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module, and of the module with SQLite's, for
-# FUZZTIME each.
+# Runs every fuzz target of the module, and of nested ones with parsers of their
+# own, for FUZZTIME each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
-for p in $("$GO" list ./...) ./records/mindrecord/sqlitetest; do
+for p in $("$GO" list ./...) ./records/mindrecord/sqlitetest ./dataset/columnar/arrow ./dataset/columnar/parquet; do
   dir=. # of the module
-  [ ! -e "$p/go.mod" ] || { dir=$p p=.; }
+  case $p in
+  ./dataset/columnar/*) dir=dataset/columnar p=./${p##*/} ;;
+  */sqlitetest) dir=$p p=. ;;
+  esac
   for f in $("$GO" test -C "$dir" -list '^Fuzz' "$p" | grep '^Fuzz' || true); do
     echo "== $dir $p $f"
     # A worker that is busy when the time is up is reported as a failure without

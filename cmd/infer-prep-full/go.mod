@@ -5,6 +5,7 @@ go 1.26.0
 replace (
 	github.com/infer-prep/infer-prep => ../..
 	github.com/infer-prep/infer-prep/codec/jpegli => ../../codec/jpegli
+	github.com/infer-prep/infer-prep/dataset/columnar => ../../dataset/columnar
 	github.com/infer-prep/infer-prep/store/azure => ../../store/azure
 	github.com/infer-prep/infer-prep/store/gcs => ../../store/gcs
 	github.com/infer-prep/infer-prep/store/hdfs => ../../store/hdfs
@@ -14,6 +15,7 @@ replace (
 require (
 	github.com/infer-prep/infer-prep v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/codec/jpegli v0.0.0-00010101000000-000000000000
+	github.com/infer-prep/infer-prep/dataset/columnar v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/store/azure v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/store/gcs v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/store/hdfs v0.0.0-00010101000000-000000000000
@@ -32,6 +34,7 @@ require (
 	github.com/Azure/azure-sdk-for-go/sdk/storage/azblob v1.8.3 // indirect
 	github.com/Azure/azure-sdk-for-go/sdk/storage/internal v0.1.0 // indirect
 	github.com/AzureAD/microsoft-authentication-library-for-go v1.9.0 // indirect
+	github.com/andybalholm/brotli v1.2.3 // indirect
 	github.com/apache/arrow-go/v18 v18.7.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/colinmarc/hdfs/v2 v2.4.0 // indirect
@@ -63,14 +66,18 @@ require (
 	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/minio/crc64nvme v1.1.1 // indirect
 	github.com/minio/md5-simd v1.1.2 // indirect
+	github.com/parquet-go/bitpack v1.0.0 // indirect
+	github.com/parquet-go/jsonlite v1.0.0 // indirect
+	github.com/parquet-go/parquet-go v0.32.0 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
-	github.com/pierrec/lz4/v4 v4.1.28 // indirect
+	github.com/pierrec/lz4/v4 v4.1.29 // indirect
 	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // indirect
 	github.com/rs/xid v1.6.0 // indirect
 	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect
 	github.com/tinylib/msgp v1.6.5 // indirect
+	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.71.0 // indirect

@@ -1,6 +1,7 @@
 // Command infer-prep-full is infer-prep with all parts: the stores of the
-// clouds and of HDFS, for names such as s3://BUCKET/KEY, and the encoder
-// jpegli. They have large dependencies, which infer-prep does without.
+// clouds and of HDFS, for names such as s3://BUCKET/KEY, Parquet and Arrow
+// files, and the encoder jpegli. They have large dependencies, which infer-prep
+// does without.
 //
 //	infer-prep-full records ls s3://bucket/train-000.tar
 //	infer-prep-full pack recordio --encoder jpegli train photos
@@ -16,6 +17,10 @@ import (
 
 	// The encoder of pack --encoder jpegli.
 	_ "github.com/infer-prep/infer-prep/codec/jpegli"
+
+	// The sources and record formats of tables.
+	_ "github.com/infer-prep/infer-prep/dataset/columnar/arrow"
+	_ "github.com/infer-prep/infer-prep/dataset/columnar/parquet"
 
 	// The stores. Each registers the schemes of its names.
 	_ "github.com/infer-prep/infer-prep/store/azure"

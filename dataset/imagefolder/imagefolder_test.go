@@ -15,7 +15,7 @@ import (
 const testdata = "../../testdata/datasets/imagefolder/"
 
 func TestAsReferences(t *testing.T) {
-	for _, reference := range []string{"torchvision", "mindspore"} {
+	for _, reference := range []string{"torchvision", "mindspore", "datasets"} {
 		n := sourcetest.Golden(t, testdata+reference+".json")
 		t.Logf("%s: %d rows", reference, n)
 	}

@@ -46,6 +46,10 @@ case ${1-} in
   requirements=(requirements-monai.txt) scripts=(ops/tile_monai.py) ;;
 --records) # what webdataset reads of shards, and tarfile of links
   requirements=(requirements-records.txt) scripts=(records/webdataset_shards.py records/tar_links.py) ;;
+--huggingface) # what pyarrow and datasets write and read
+  requirements=(requirements-huggingface.txt) scripts=(datasets/huggingface.py) ;;
+--mds) # what mosaicml-streaming writes and reads
+  requirements=(requirements-mds.txt) scripts=(records/mds.py) ;;
 --kaldi) # what kaldi_native_io and kaldiio write and read
   requirements=(requirements-kaldi.txt) scripts=(records/kaldi.py) ;;
 --pack) # what webdataset's writer makes of what Kaldi's readers read

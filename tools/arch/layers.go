@@ -24,32 +24,37 @@ type Package struct {
 
 // Modules of others.
 const (
-	avo        = "github.com/mmcloughlin/avo"
-	azure      = "github.com/Azure/azure-sdk-for-go"
-	beam       = "github.com/apache/beam/sdks/v2"
-	ximage     = "golang.org/x/image"
-	cobra      = "github.com/spf13/cobra"
-	gift       = "github.com/disintegration/gift"
-	gomlx      = "github.com/gomlx/gomlx"
-	google     = "google.golang.org/api"
-	hdfs       = "github.com/colinmarc/hdfs/v2"
-	kerberos   = "github.com/jcmturner/gokrb5/v8"
-	compress   = "github.com/klauspost/compress"
-	jpegli     = "github.com/gen2brain/jpegli"
-	msgp       = "github.com/tinylib/msgp"
-	pflag      = "github.com/spf13/pflag"
-	prometheus = "github.com/prometheus/client_golang"
-	protobuf   = "google.golang.org/protobuf"
-	purego     = "github.com/ebitengine/purego"
-	sqlite     = "modernc.org/sqlite"
-	sync       = "golang.org/x/sync"
-	sys        = "golang.org/x/sys"
-	term       = "golang.org/x/term"
-	testify    = "github.com/stretchr/testify"
-	xmobile    = "golang.org/x/mobile"
-	webgpu     = "github.com/gogpu/wgpu"
-	webgpuType = "github.com/gogpu/gputypes"
-	minio      = "github.com/minio/minio-go/v7"
+	arrow       = "github.com/apache/arrow-go/v18"
+	avo         = "github.com/mmcloughlin/avo"
+	azure       = "github.com/Azure/azure-sdk-for-go"
+	beam        = "github.com/apache/beam/sdks/v2"
+	brotli      = "github.com/andybalholm/brotli"
+	flatbuffers = "github.com/google/flatbuffers"
+	ximage      = "golang.org/x/image"
+	cobra       = "github.com/spf13/cobra"
+	gift        = "github.com/disintegration/gift"
+	gomlx       = "github.com/gomlx/gomlx"
+	google      = "google.golang.org/api"
+	hdfs        = "github.com/colinmarc/hdfs/v2"
+	kerberos    = "github.com/jcmturner/gokrb5/v8"
+	compress    = "github.com/klauspost/compress"
+	jpegli      = "github.com/gen2brain/jpegli"
+	lz4         = "github.com/pierrec/lz4/v4"
+	msgp        = "github.com/tinylib/msgp"
+	parquet     = "github.com/parquet-go/parquet-go"
+	pflag       = "github.com/spf13/pflag"
+	prometheus  = "github.com/prometheus/client_golang"
+	protobuf    = "google.golang.org/protobuf"
+	purego      = "github.com/ebitengine/purego"
+	sqlite      = "modernc.org/sqlite"
+	sync        = "golang.org/x/sync"
+	sys         = "golang.org/x/sys"
+	term        = "golang.org/x/term"
+	testify     = "github.com/stretchr/testify"
+	xmobile     = "golang.org/x/mobile"
+	webgpu      = "github.com/gogpu/wgpu"
+	webgpuType  = "github.com/gogpu/gputypes"
+	minio       = "github.com/minio/minio-go/v7"
 )
 
 // Brings lists the modules that a module of others depends on. A package that
@@ -189,13 +194,14 @@ var Layers = []Layer{
 		{Path: "recordio", May: []string{"internal/kernel", "records", "rng", "store"}},
 		{Path: "recordio/imagerecord", May: []string{"internal/bom"}},
 		{Path: "records/kaldi", May: []string{"internal/bom", "records", "store", "tensor", "internal/sorts"}},
+		{Path: "records/mds", May: []string{"internal/sorts", "records", "store", "tensor", compress}},
 		{Path: "records/mindrecord", May: []string{"internal/msgpack", "records", "store", "tensor", msgp}},
 		{Path: "records/mindrecord/sqlitetest", May: []string{"records/mindrecord", "tensor", sqlite}},
 		{Path: "records/mxnet", May: []string{"recordio", "recordio/imagerecord", "records", "store", "tensor"}},
 		{Path: "records/tfrecord", May: []string{"records", "store"}},
 		{Path: "records/tfexample", May: []string{"internal/protowire", "internal/sorts", "records", "records/tfrecord", "store", "tensor"}},
 		{Path: "records/webdataset", May: []string{"records", "rng", "store", "tensor", compress}},
-		{Path: "records/all", May: []string{"records/kaldi", "records/mindrecord", "records/mxnet", "records/tfexample", "records/tfrecord", "records/webdataset"}},
+		{Path: "records/all", May: []string{"records/kaldi", "records/mds", "records/mindrecord", "records/mxnet", "records/tfexample", "records/tfrecord", "records/webdataset"}},
 		{Path: "pack", May: []string{"codec", "codec/jpeg", "datagraph", "internal/bom", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress, "internal/sorts"}},
 	}},
 	{"datasets", []Package{
@@ -226,6 +232,9 @@ var Layers = []Layer{
 		{Path: "dataset/sets/clevr", May: source("dataset/sets/internal/imagelist", "dataset/internal/jsonstream")},
 		{Path: "dataset/sets/coco", May: source("dataset/internal/jsonstream")},
 		{Path: "dataset/csv", May: source("dataset/internal/lines")},
+		{Path: "dataset/columnar/internal/table", May: []string{"dataset", "dataset/internal/lines", "store"}},
+		{Path: "dataset/columnar/arrow", May: source("dataset/columnar/internal/table", "records", arrow, flatbuffers)},
+		{Path: "dataset/columnar/parquet", May: source("dataset/columnar/internal/table", "records", brotli, compress, lz4, parquet)},
 		{Path: "dataset/sets/div2k", May: source("dataset/sets/internal/imagelist")},
 		{Path: "dataset/sets/dtd", May: source("dataset/sets/internal/imagelist")},
 		{Path: "dataset/fakeimage", May: source("dataset/internal/noise", "rng")},
@@ -249,6 +258,7 @@ var Layers = []Layer{
 		{Path: "dataset/sets/lfw", May: source("dataset/sets/internal/imagelist")},
 		{Path: "dataset/sets/lsun", May: source("internal/lmdb")},
 		{Path: "dataset/manifest", May: source("dataset/internal/jsonstream")},
+		{Path: "dataset/mds", May: source("records", "records/mds")},
 		{Path: "dataset/mindrecord", May: source("records/mindrecord")},
 		{Path: "dataset/sets/mnist", May: source("dataset/sets/internal/pixels")},
 		{Path: "dataset/sets/movingmnist", May: source("internal/lazyregexp")},
@@ -274,7 +284,7 @@ var Layers = []Layer{
 		{Path: "dataset/sets/usps", May: source("dataset/sets/internal/pixels")},
 		{Path: "dataset/sets/voc", May: source()},
 		{Path: "dataset/webdataset", May: source("records/webdataset", "tensor/npz")},
-		{Path: "dataset/all", May: []string{"dataset/mindrecord", "dataset/sets/caltech101", "dataset/sets/caltech256", "dataset/sets/celeba", "dataset/sets/cifar10", "dataset/sets/cifar100", "dataset/sets/cityscapes", "dataset/sets/clevr", "dataset/sets/coco", "dataset/sets/country211", "dataset/csv", "dataset/sets/div2k", "dataset/sets/dtd", "dataset/sets/eurosat", "dataset/fakeimage", "dataset/sets/fer2013", "dataset/sets/fgvcaircraft", "dataset/sets/flickr", "dataset/sets/flowers102", "dataset/sets/food101", "dataset/generator", "dataset/sets/gtsrb", "dataset/imagefolder", "dataset/sets/imagenet", "dataset/sets/imagenette", "dataset/imagerecord", "dataset/sets/inaturalist", "dataset/kaldi", "dataset/sets/kitti", "dataset/sets/lfw", "dataset/sets/lsun", "dataset/manifest", "dataset/sets/mnist", "dataset/sets/movingmnist", "dataset/numpyslices", "dataset/sets/omniglot", "dataset/sets/oxfordpet", "dataset/sets/pcam", "dataset/sets/phototour", "dataset/sets/places365", "dataset/random", "dataset/sets/renderedsst2", "dataset/save", "dataset/sets/sbdataset", "dataset/sets/sbu", "dataset/sets/semeion", "dataset/sets/stanfordcars", "dataset/sets/stl10", "dataset/sets/sun397", "dataset/sets/svhn", "dataset/textfile", "dataset/tfrecord", "dataset/sets/usps", "dataset/sets/voc", "dataset/webdataset", "dataset/sets/widerface"}},
+		{Path: "dataset/all", May: []string{"dataset/mds", "dataset/mindrecord", "dataset/sets/caltech101", "dataset/sets/caltech256", "dataset/sets/celeba", "dataset/sets/cifar10", "dataset/sets/cifar100", "dataset/sets/cityscapes", "dataset/sets/clevr", "dataset/sets/coco", "dataset/sets/country211", "dataset/csv", "dataset/sets/div2k", "dataset/sets/dtd", "dataset/sets/eurosat", "dataset/fakeimage", "dataset/sets/fer2013", "dataset/sets/fgvcaircraft", "dataset/sets/flickr", "dataset/sets/flowers102", "dataset/sets/food101", "dataset/generator", "dataset/sets/gtsrb", "dataset/imagefolder", "dataset/sets/imagenet", "dataset/sets/imagenette", "dataset/imagerecord", "dataset/sets/inaturalist", "dataset/kaldi", "dataset/sets/kitti", "dataset/sets/lfw", "dataset/sets/lsun", "dataset/manifest", "dataset/sets/mnist", "dataset/sets/movingmnist", "dataset/numpyslices", "dataset/sets/omniglot", "dataset/sets/oxfordpet", "dataset/sets/pcam", "dataset/sets/phototour", "dataset/sets/places365", "dataset/random", "dataset/sets/renderedsst2", "dataset/save", "dataset/sets/sbdataset", "dataset/sets/sbu", "dataset/sets/semeion", "dataset/sets/stanfordcars", "dataset/sets/stl10", "dataset/sets/sun397", "dataset/sets/svhn", "dataset/textfile", "dataset/tfrecord", "dataset/sets/usps", "dataset/sets/voc", "dataset/webdataset", "dataset/sets/widerface"}},
 		{Path: "device/internal/devicetest", May: []string{"datagraph", "dataset", "device", "pipeline", "pullpipe", "store", "tensor", "transforms", testify}, Why: "the tests of the devices run it on pipelines"},
 		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/exactmath", "internal/kernel", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
 		{Path: "compat/paddle", May: []string{"dataset", "dataset/csv", "dataset/imagerecord", "dataset/tfrecord", "dataset/webdataset", "internal/registry", "pipeline", "store", "tensor"}},
@@ -310,7 +320,7 @@ var Layers = []Layer{
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "importer", "importer/hf", "internal/errfmt", "internal/gpu", "tensor", "transforms", "transforms/all", "transforms/classification"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "device/ort", "transforms/plugin"}},
-		{Path: "cmd/infer-prep-full", May: []string{"cmd/internal/cli", "cmd/internal/cli/command", "codec/jpegli", "device/ort", "transforms/plugin", "store/azure", "store/gcs", "store/hdfs", "store/s3"}},
+		{Path: "cmd/infer-prep-full", May: []string{"cmd/internal/cli", "cmd/internal/cli/command", "codec/jpegli", "dataset/columnar/arrow", "dataset/columnar/parquet", "device/ort", "transforms/plugin", "store/azure", "store/gcs", "store/hdfs", "store/s3"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
 		{Path: "pack/distributed/internal/isolated", May: []string{sys}},
 		{Path: "pack/distributed/internal/cluster"},
@@ -367,7 +377,8 @@ var Layers = []Layer{
 		{Path: "bench/gopeers", May: []string{"bench/internal/peer", jpegli}},
 		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/all", "codec/jpeg", "datagraph", "importer/hf", "importer/torchvision", "importer/preset", "tensor", "transforms", "transforms/all"}},
 		{Path: "bench/pipelines/ours", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "tensor", "transforms"}},
-		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
+		{Path: "bench/tables", May: []string{"bench/internal/peer", "dataset", "dataset/columnar/arrow", "dataset/columnar/parquet", "store"}},
+		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "compat/mxnet", "recordio", "recordio/imagerecord", "records", "records/mds", "records/mindrecord", "records/webdataset", "store", "tensor"}},
 		{Path: "bench/store", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "dataset/webdataset", "pipeline", "records/webdataset", "store", "store/s3", "transforms", minio, "github.com/minio/crc64nvme"}},
 		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "bench/load", May: []string{"bench/internal/peer"}},

@@ -20,6 +20,8 @@ import (
 
 	protocol "github.com/infer-prep/infer-prep/bench/internal/peer"
 	"github.com/infer-prep/infer-prep/recordio"
+	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/records/mds"
 	"github.com/infer-prep/infer-prep/records/mindrecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
@@ -53,11 +55,15 @@ func run(args []string) error {
 	return fmt.Errorf("%q: want CASE FILE, make FILE SIZE COUNT, iterate FILE THREADS or pack PROGRAM FOLDER THREADS FLAG…", args)
 }
 
-// write creates FILE.rec, FILE.tar or FILE.mindrecord with the given number of
-// records of random bytes. Records of the latter two also have a label.
+// write creates FILE.rec, FILE.tar, FILE.mindrecord or the folder FILE.mds with
+// the given number of records of random bytes. Records of the latter three also
+// have a label.
 func write(name string, size, count int) error {
-	if filepath.Ext(name) == ".mindrecord" {
+	switch filepath.Ext(name) {
+	case ".mindrecord":
 		return writeMindRecord(name, size, count)
+	case ".mds":
+		return writeMDS(name, size, count)
 	}
 	f, err := os.Create(name)
 	if err != nil {
@@ -94,7 +100,7 @@ func write(name string, size, count int) error {
 			return err
 		}
 	default:
-		return fmt.Errorf("%s: want .rec, .tar or .mindrecord", name)
+		return fmt.Errorf("%s: want .rec, .tar, .mindrecord or .mds", name)
 	}
 	return errors.Join(out.Flush(), f.Close())
 }
@@ -115,6 +121,32 @@ func writeMindRecord(name string, size, count int) error {
 		_, _ = random.Read(b)
 		tensor.View[int32](label)[0] = int32(i % 1000)
 		if err := w.Write([]tensor.Tensor{*tensor.FromBytes(b), *label}); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+	return w.Close()
+}
+
+func writeMDS(dir string, size, count int) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	f, err := records.Lookup("mds")
+	if err != nil {
+		return err
+	}
+	w, err := f.Create(context.Background(), store.Local, filepath.Join(dir, mds.Index), records.WriteOptions{})
+	if err != nil {
+		return err
+	}
+	b := make([]byte, size)
+	random := rand.NewChaCha8([32]byte{})
+	for i := range count {
+		_, _ = random.Read(b)
+		r := &records.Record{Key: strconv.Itoa(i)}
+		r.AddBytes("data", b)
+		r.AddInt("label", int64(i%1000))
+		if err := w.Write(r); err != nil {
 			return errors.Join(err, w.Abort())
 		}
 	}
@@ -183,6 +215,24 @@ func mindRecord(name string, use func([]byte)) (n int, err error) {
 	return n, nil
 }
 
+// mosaic calls use with field data of each sample, in order.
+func mosaic(name string, use func([]byte)) (n int, err error) {
+	s, err := mds.Open(context.Background(), store.Local, name)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	data := slices.IndexFunc(s.Columns(), func(c mds.Column) bool { return c.Name == "data" })
+	var r mds.Row
+	for ; n < int(s.Len()); n++ {
+		if err := s.Read(int64(n), &r); err != nil {
+			return n, err
+		}
+		use(r.Values[data].Data)
+	}
+	return n, nil
+}
+
 // sum reads every byte, as eight-byte numbers.
 func sum(b []byte) {
 	var x, y uint64
@@ -203,6 +253,8 @@ func peer(name, file string) error {
 		each = shard
 	case ".mindrecord":
 		each = mindRecord
+	case ".mds":
+		each = mosaic
 	}
 	use := func([]byte) {}
 	switch name {

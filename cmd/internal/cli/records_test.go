@@ -342,7 +342,7 @@ func TestRecordsErrors(t *testing.T) {
 		{"no file", []string{"ls"}, command.ExitUsage, "records ls: no files: want at least one record file"},
 		{"no file to convert", []string{"convert", "-o", "x.tar"}, command.ExitUsage, "records convert: no files: want at least one record file"},
 		{"other than its name", []string{"ls", "text.rec"}, command.ExitFailed, "text.rec: the name suggests the format recordio, but the content does not match"},
-		{"unknown file", []string{"ls", "text.txt"}, command.ExitFailed, "text.txt: unknown format: set --from to imagerecord, kaldi, mindrecord, recordio, tfexample, tfrecord or webdataset"},
+		{"unknown file", []string{"ls", "text.txt"}, command.ExitFailed, "text.txt: unknown format: set --from to imagerecord, kaldi, mds, mindrecord, recordio, tfexample, tfrecord or webdataset"},
 		{"missing", []string{"cat", "missing.rec"}, command.ExitFailed, "missing.rec: "},
 		{"missing with a pattern", []string{"ls", "missing-{0..2}.tar"}, command.ExitFailed, "missing-0.tar: "},
 		{"folder", []string{"ls", "folder"}, command.ExitFailed, "infer-prep: folder: is a folder: want a regular file"},

@@ -118,6 +118,9 @@ class Nodes:
     def __init__(self, node: Literal["manifest"], /, *, file: Path = ..., usage: Path = ..., class_indexing: Mapping[str, int] = ...) -> None: ...
 
     @overload
+    def __init__(self, node: Literal["mds"], /, *, dir: Path = ..., columns: Sequence[Path] = ...) -> None: ...
+
+    @overload
     def __init__(self, node: Literal["mind_record"], /, *, files: Sequence[Path] = ..., columns: Sequence[Path] = ...) -> None: ...
 
     @overload

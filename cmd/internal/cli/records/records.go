@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,7 +73,11 @@ func recordFormat(ctx context.Context, o store.Opener, name, from string) (recor
 		if f, err = records.DetectByName(name); err == nil {
 			return f, command.FailErr("%s: the name suggests the format %s, but the content does not match; --from sets the format", name, f.Name)
 		}
-		return f, command.FailErr("%s: unknown format: set --from to %s", name, command.OrList(records.Names()))
+		hint := ""
+		if strings.HasSuffix(name, ".parquet") {
+			hint = command.InFull("Parquet")
+		}
+		return f, command.FailErr("%s: unknown format: set --from to %s%s", name, command.OrList(records.Names()), hint)
 	} else if err != nil {
 		return f, command.FailErr("%w", command.Readable(name, err))
 	}

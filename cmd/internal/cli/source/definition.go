@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
@@ -20,7 +21,14 @@ func ReadDefinition(ctx context.Context, name string, stdin io.Reader) (*dataset
 	}
 	d := &dataset.Dataset{}
 	if err := d.UnmarshalJSON(importer.Text(b)); err != nil {
-		return nil, command.UsageErr("%s: %w", name, err)
+		hint := ""
+		if n, ok := errors.AsType[*dataset.NodeError](err); ok && errors.Is(err, dataset.ErrUnknownNode) {
+			switch path.Base(n.Path) {
+			case "arrow", "parquet":
+				hint = command.InFull("it")
+			}
+		}
+		return nil, command.UsageErr("%s: %w%s", name, err, hint)
 	}
 	return d, nil
 }

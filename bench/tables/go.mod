@@ -1,0 +1,37 @@
+// What records.py runs to read tables, apart so that infer-prep does not need
+// the modules that read them.
+module github.com/infer-prep/infer-prep/bench/tables
+
+go 1.26.0
+
+replace (
+	github.com/infer-prep/infer-prep => ../..
+	github.com/infer-prep/infer-prep/dataset/columnar => ../../dataset/columnar
+)
+
+require (
+	github.com/infer-prep/infer-prep v0.0.0-00010101000000-000000000000
+	github.com/infer-prep/infer-prep/dataset/columnar v0.0.0-00010101000000-000000000000
+)
+
+require (
+	github.com/andybalholm/brotli v1.2.3 // indirect
+	github.com/apache/arrow-go/v18 v18.7.0 // indirect
+	github.com/goccy/go-json v0.10.6 // indirect
+	github.com/google/flatbuffers v25.12.19+incompatible // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
+	github.com/parquet-go/bitpack v1.0.0 // indirect
+	github.com/parquet-go/jsonlite v1.0.0 // indirect
+	github.com/parquet-go/parquet-go v0.32.0 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/pierrec/lz4/v4 v4.1.29 // indirect
+	github.com/tinylib/msgp v1.6.5 // indirect
+	github.com/twpayne/go-geom v1.6.1 // indirect
+	github.com/zeebo/xxh3 v1.1.0 // indirect
+	golang.org/x/exp v0.0.0-20260112195511-716be5621a96 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
+)

@@ -1,0 +1,184 @@
+"""Writes the tables of dataset/columnar/testdata and what pyarrow and datasets read
+of them: Parquet files with every encoding and compression that is read, and five
+images in the layouts of Hugging Face's datasets."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_HOME"] = tempfile.mkdtemp()
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets import ClassLabel, Dataset, Features, Image, List, Value, load_dataset, load_from_disk
+from shared import EXTENSIONS, encoded, file, integer
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+OUT = ROOT / "dataset" / "columnar" / "testdata"
+IMAGES = ["jpeg_fill_bytes.jpg", "png_exif2_gray.png", "webp_exif8.webp", "bmp_1bit.bmp", "jpeg_size_2x2_17x33.jpg"]
+DTYPES = {"uint32": "int64", "uint64": "int64"}  # of those that infer-prep lacks
+
+
+def value(t, v):
+    """A value of an Arrow type as sourcetest.Golden compares it."""
+    if pa.types.is_string(t) or pa.types.is_binary(t) or pa.types.is_fixed_size_binary(t):
+        return encoded(v if isinstance(v, bytes) else v.encode())
+    while pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t):
+        t = t.value_type
+    if pa.types.is_temporal(t):
+        raise SystemExit(f"huggingface.py: {t}: compare its integer")
+    name = {"halffloat": "float16", "float": "float32", "double": "float64"}.get(str(t), str(t))
+    a = np.asarray(v, dtype=DTYPES.get(name, name))
+    x = {"dtype": str(a.dtype), "shape": list(a.shape)}
+    if a.size <= 16 and name in ("float32", "float64", "int32", "int64", "uint8"):
+        return x | {"data": [str(x) for x in a.ravel().tolist()]}
+    return x | {"sha256": hashlib.sha256(a.tobytes()).hexdigest()}
+
+
+def rows(table):
+    """The rows of a table: structs are columns with a dot, an image's struct is its bytes."""
+    def flat(name, t, v, out):
+        if pa.types.is_struct(t):
+            image = {f.name for f in t} == {"bytes", "path"}
+            for f in t:
+                flat(name if image and f.name == "bytes" else f"{name}.{f.name}", f.type, v[f.name], out)
+        elif pa.types.is_list(t) and pa.types.is_struct(t.value_type):
+            for f in t.value_type:
+                flat(f"{name}.{f.name}", pa.list_(f.type), [x[f.name] for x in v], out)
+        else:
+            out[name] = value(t, v)
+
+    for r in table.to_pylist():
+        out = {}
+        for f in table.schema:
+            flat(f.name, f.type, r[f.name], out)
+        yield out
+
+
+def case(source, files, rows, classes=None):
+    c = {"source": source, "params": {"files": [f"../testdata/{f}" for f in files], "columns": []}, "rows": list(rows)}
+    return c if classes is None else c | {"class_indexing": classes}
+
+
+def write(name, reference, cases):
+    lines = []
+    for c in cases:
+        head = json.dumps({k: v for k, v in c.items() if k != "rows"})
+        lines.append(head[:-1] + ', "rows": [\n' + ",\n".join(map(json.dumps, c["rows"])) + "\n]}")
+    (OUT / name).write_text(f'{{"reference": {json.dumps(reference)}, "cases": [\n' + ",\n".join(lines) + "\n]}\n")
+
+
+def numbers():
+    """14 rows of every type, so that a group of 5 rows ends within."""
+    n = 14
+    i = np.arange(n)
+    a = {
+        "text": pa.array([f"text {k % 4} é" for k in i]),
+        "binary": pa.array([bytes(range(k)) for k in i]),
+        "fixed": pa.array([bytes([k, 1, 2]) for k in i], pa.binary(3)),
+        "bool": pa.array([k % 3 == 0 for k in i]),
+        "half": pa.array((i / 4).astype(np.float16)),
+        "float": pa.array((i / 3).astype(np.float32)),
+        "double": pa.array(i / 3),
+        "list": pa.array([list(range(k % 4)) for k in i], pa.list_(pa.int64())),
+        "matrix": pa.array([np.full((k % 3 + 1, 2), k / 8).tolist() for k in i], pa.list_(pa.list_(pa.float32()))),
+        "objects": pa.array([[{"box": [k, j], "area": j / 2} for j in range(k % 3 + 1)] for k in i], pa.list_(pa.struct([("box", pa.list_(pa.int32(), 2)), ("area", pa.float64())]))),
+        "struct": pa.array([{"x": int(k), "y": str(k)} for k in i], pa.struct([("x", pa.int16()), ("y", pa.string())])),
+    }
+    for t in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]:
+        info = np.iinfo(t)
+        a[t] = pa.array(np.array([max(info.min, -(k**4)) if info.min else min(info.max // 2, k**9) for k in i.tolist()], t))
+    return pa.table(a)
+
+
+def parquet():
+    t = numbers()
+    plain = {"use_dictionary": False}
+    delta = {"use_dictionary": False, "column_encoding": {
+        **{c: "DELTA_BINARY_PACKED" for c in ["int32", "int64", "uint64", "list.list.element"]},
+        **{c: "DELTA_LENGTH_BYTE_ARRAY" for c in ["text", "binary"]},
+        **{c: "BYTE_STREAM_SPLIT" for c in ["float", "double", "half"]}}}
+    files = {
+        "plain": dict(compression="none", **plain),
+        "snappy": dict(compression="snappy", row_group_size=5),
+        "gzip": dict(compression="gzip", data_page_version="2.0", **plain),
+        "zstd": dict(compression="zstd", row_group_size=5, data_page_size=16, write_batch_size=2, write_page_index=True),
+        "brotli": dict(compression="brotli", data_page_size=16, write_batch_size=2, **plain),
+        "lz4": dict(compression="lz4", data_page_version="2.0", data_page_size=16, write_batch_size=2),
+        "delta": dict(compression="none", data_page_size=64, write_batch_size=3, write_page_index=True, **delta),
+    }
+    (OUT / "parquet").mkdir()
+    for name, options in files.items():
+        file = OUT / "parquet" / f"{name}.parquet"
+        pq.write_table(t, file, store_schema=False, **options)
+        assert list(rows(pq.read_table(file))) == list(rows(t)), name
+    nulls = pa.table({"x": pa.array([1, None, 3]), "list": pa.array([[1], None, []], pa.list_(pa.int64())), "ragged": pa.array([[[1], [2, 3]], [[1]], [[]]]),
+                      "inner": pa.array([[1, None], [2], [3]]), "words": pa.array([["a"], ["b"], []]), "when": pa.array([1, 2, 3], pa.timestamp("us"))})
+    pq.write_table(nulls, OUT / "parquet" / "odd.parq", store_schema=False)
+    with pa.ipc.new_stream(OUT / "numbers.arrow", t.schema) as w:
+        w.write_table(t, max_chunksize=5)
+    for source, file in [("parquet", "parquet/plain.parquet"), ("arrow", "numbers.arrow")]:
+        write(f"pyarrow_{source}.json", f"pyarrow {pa.__version__}", [case(source, [file], rows(t))])
+
+
+def images():
+    """Five images in the layouts of datasets."""
+    features = Features({"image": Image(), "label": ClassLabel(names=["cat", "dog", "größe"]), "caption": Value("string"), "box": List(Value("float32"), length=4), "ids": List(Value("int64"))})
+    columns = {"image": [], "label": [], "caption": [], "box": [], "ids": []}
+    for i, name in enumerate(IMAGES):
+        columns["image"].append({"bytes": (ROOT / "testdata" / "images" / name).read_bytes(), "path": name})
+        columns["label"].append(i % 3)
+        columns["caption"].append(f"image {i}")
+        columns["box"].append([i, 0.5, 1 / 3, -i])
+        columns["ids"].append(list(range(i)))
+    d = Dataset.from_dict(columns, features=features)
+    classes = {n: i for i, n in enumerate(features["label"].names)}
+    want = list(rows(d.data.table))
+    cases = []
+
+    # As push_to_hub names and splits them.
+    (OUT / "hub" / "data").mkdir(parents=True)
+    files = [f"data/train-{k:05d}-of-00002.parquet" for k in range(2)]
+    for k in range(2):
+        d.shard(2, k, contiguous=True).to_parquet(OUT / "hub" / files[k])
+    back = load_dataset("parquet", data_files=[str(OUT / "hub" / f) for f in files], split="train")
+    assert back.features == features and list(rows(back.data.table)) == want
+    cases.append(case("parquet", ["hub"], want, classes))
+
+    d.save_to_disk(OUT / "saved", num_shards=2)
+    assert list(rows(load_from_disk(str(OUT / "saved")).data.table)) == want
+    cases.append(case("arrow", ["saved"], want, classes))
+
+    with tempfile.TemporaryDirectory() as cache:
+        load_dataset("parquet", data_files=[str(OUT / "hub" / f) for f in files], split="train", cache_dir=cache)
+        made = next(Path(cache).rglob("parquet-train.arrow"))
+        (OUT / "cache").mkdir()
+        shutil.copy(made, OUT / "cache" / made.name)
+    cases.append(case("arrow", [f"cache/{made.name}"], want, classes))
+    return cases
+
+
+def folder():
+    """The folder of classes that other references read, too."""
+    below = ROOT / "testdata" / "datasets" / "imagefolder"
+    with tempfile.TemporaryDirectory() as cache:
+        d = load_dataset("imagefolder", data_dir=str(below / "flat"), split="train", cache_dir=cache)
+        names = d.features["label"].names
+        want = [{"image": file(Path(r["image"]["path"])), "label": integer(r["label"])} for r in d.cast_column("image", Image(decode=False))]
+    params = {"dir": "../../testdata/datasets/imagefolder/flat", "extensions": EXTENSIONS, "class_indexing": {}}
+    return {"source": "image_folder", "params": params, "rows": want, "class_indexing": {n: i for i, n in enumerate(names)}}
+
+
+for d in ["parquet", "hub", "saved", "cache"]:
+    shutil.rmtree(OUT / d, ignore_errors=True)
+parquet()
+cases = images()
+write("../../../testdata/datasets/imagefolder/datasets.json", f"datasets {datasets.__version__}", [folder()])
+for source in ["parquet", "arrow"]:
+    write(f"datasets_{source}.json", f"datasets {datasets.__version__}", [c for c in cases if c["source"] == source])
