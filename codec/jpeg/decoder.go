@@ -46,7 +46,7 @@
 // time than one goroutine does. It needs at least 16 KiB of data.
 //
 // The caller's goroutine decodes alone if Limits.Bytes leaves no memory for the
-// worst case of the bands.
+// worst case of the bands, and in WebAssembly, which has one thread.
 //
 // # Regions
 //
@@ -247,7 +247,7 @@ func (d *decoder) checkLimits() error {
 func (d *decoder) decodeOneScan() error {
 	fatal := d.startScan()
 	if fatal == nil && !d.head.lossless {
-		if d.planBands() {
+		if parallel && d.planBands() {
 			if err := d.decodeBands(); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package jpeg
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -16,6 +17,10 @@ import (
 // segment are skipped up to its marker, missing bits are zero, and a segment
 // before a marker cannot fail. So the rows of MCUs are split into bands that
 // begin with a segment.
+
+// parallel is whether images are decoded in bands. WebAssembly has one thread,
+// and its small build no bytes to spare.
+const parallel = runtime.GOARCH != "wasm"
 
 const (
 	// bandsPerWorker is the number of bands for each worker if the whole image

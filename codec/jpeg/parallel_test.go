@@ -218,12 +218,20 @@ func requireSame(t *testing.T, want, got *codec.Raster, msg string) {
 	}
 }
 
+func needsThreads(t *testing.T) {
+	t.Helper()
+	if !parallel {
+		t.Skip("WebAssembly has one thread: the caller decodes alone")
+	}
+}
+
 var parallelFactors = []string{
 	"11", "22", "11 11 11", "21 11 11", "12 11 11", "22 11 11", "41 11 11", "14 11 11", "42 11 11", "22 12 21", "11 22 11", "24 12 11", "21 11 11 21", "22 11 11 22",
 }
 
 // TestParallelEqualsSerial: several goroutines give the pixels of one.
 func TestParallelEqualsSerial(t *testing.T) {
+	needsThreads(t)
 	p := newPair()
 	files := 0
 	step := short.Step(t, 5)
@@ -256,6 +264,7 @@ func TestParallelEqualsSerial(t *testing.T) {
 // TestParallelGoldens: nor do they change anything about the files of the
 // goldens, whatever becomes of damage.
 func TestParallelGoldens(t *testing.T) {
+	needsThreads(t)
 	g := readGoldens(t)
 	p := newPair()
 	step := short.Step(t, 7)
@@ -283,6 +292,7 @@ func TestParallelGoldens(t *testing.T) {
 // and without bands they are taken or refused with the same words, and give the
 // same pixels.
 func TestParallelDamage(t *testing.T) {
+	needsThreads(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	var files [][]byte
 	for _, restart := range []int{1, 7, 20, 40, 10} {
@@ -345,6 +355,7 @@ func TestParallelDamage(t *testing.T) {
 // with all that can follow: how much of it the reference sees decides whether
 // it refuses the file.
 func TestParallelTail(t *testing.T) {
+	needsThreads(t)
 	p := newPair()
 	whole := randomJPEG(313, 120, "22 11 11", 20, 16, 0)
 	require.Less(t, len(whole), 65000)
@@ -367,6 +378,7 @@ func TestParallelTail(t *testing.T) {
 // TestParallelMemory: a second image of the same kind allocates for its
 // goroutines alone, and what the limit does not allow is done without them.
 func TestParallelMemory(t *testing.T) {
+	needsThreads(t)
 	data := randomJPEG(313, 517, "22 11 11", 20, 16, 0)
 	d := newDecoder()
 	o := codec.Options{Workers: 2}
@@ -412,6 +424,7 @@ func (b *bomb) Rows(y, n int, _ []byte) {
 // TestParallelPanics: a panic of the sink or of a worker is the caller's, and
 // no goroutine stays.
 func TestParallelPanics(t *testing.T) {
+	needsThreads(t)
 	data := randomJPEG(313, 517, "22 11 11", 20, 16, 0)
 	before := goleak.IgnoreCurrent()
 	o := codec.Options{Workers: 3}

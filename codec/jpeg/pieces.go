@@ -1,7 +1,6 @@
 package jpeg
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -80,7 +79,7 @@ type run struct {
 // planPieces reports whether the scan is decoded in pieces, and plans them.
 func (d *decoder) planPieces() bool {
 	e, h := &d.ent, &d.head
-	if runtime.GOARCH == "wasm" || e.quick.off || d.in.warns() || d.in.marker != 0 {
+	if e.quick.off || d.in.warns() || d.in.marker != 0 {
 		return false
 	}
 	end := segmentEnd(d.in.data, d.in.pos)

@@ -44,6 +44,7 @@ func encodeScene(t testing.TB, width, height, channels int, o EncodeOptions) []b
 // TestPiecesEqualSerial compares scans decoded in pieces with the same scans
 // decoded by one goroutine.
 func TestPiecesEqualSerial(t *testing.T) {
+	needsThreads(t)
 	p := newPair()
 	p.several.bands = newBands()
 	pieces := &p.several.bands.pieces
@@ -76,6 +77,7 @@ func TestPiecesEqualSerial(t *testing.T) {
 // TestPiecesStray: with the same code for all components, an MCU that is
 // guessed at another component's block stays wrong.
 func TestPiecesStray(t *testing.T) {
+	needsThreads(t)
 	p := newPair()
 	p.several.bands = newBands()
 	for _, f := range []string{"22 11 11", "11 11 11 11", "11"} {
@@ -90,6 +92,7 @@ func TestPiecesStray(t *testing.T) {
 // TestPiecesDamage damages files in many ways: in pieces and without they are
 // accepted or refused with the same words and have the same pixels.
 func TestPiecesDamage(t *testing.T) {
+	needsThreads(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	p := newPair()
 	p.several.bands = newBands()
@@ -126,6 +129,7 @@ func TestPiecesDamage(t *testing.T) {
 
 // TestPiecesMemory compares the limit with what pieces need.
 func TestPiecesMemory(t *testing.T) {
+	needsThreads(t)
 	data := encodeScene(t, 1200, 900, 3, EncodeOptions{Quality: 90})
 	d := newDecoder()
 	o := codec.Options{Workers: 2}

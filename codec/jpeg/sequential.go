@@ -325,7 +325,7 @@ func (d *decoder) decodeRow(row int) error {
 	}
 	for y := range h.mcuRows(row) {
 		for x := 0; x < h.mcusPerRow; {
-			if len(e.runs) > 0 {
+			if parallel && len(e.runs) > 0 {
 				x += d.decodeRun(row, y, x, wanted)
 				continue
 			}
