@@ -453,7 +453,6 @@ func TestUnavailable(t *testing.T) {
 		{"ort:cpu,lib=" + other, other},
 		{"ort:cuda", "and not CUDAExecutionProvider; want another library, or ep_library=PATH"},
 		{"ort:coreml", "and not CoreMLExecutionProvider"},
-		{"ort:nnapi", "ort:nnapi"},
 		{"ort:plugin,ep_library=" + other, "ONNX Runtime: RegisterExecutionProviderLibrary"},
 		{"ort:openvino,ep_library=" + filepath.Join(empty, "none"), "ONNX Runtime: RegisterExecutionProviderLibrary"},
 	} {

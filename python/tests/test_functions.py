@@ -336,6 +336,8 @@ def test_kept():
 
 
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
 import time
 from infer_prep import Dataset, Pipeline
 def read():
