@@ -361,7 +361,10 @@ def test_interrupt(work):
         time.sleep(0.1)
         begin = time.clock_gettime(time.CLOCK_MONOTONIC)
         p.send_signal(signal.SIGINT)
-        out, _ = p.communicate(timeout=60)
+        try:
+            out, _ = p.communicate(timeout=60)
+        finally:
+            p.kill()
         assert p.returncode == 0
         took = float(out) - begin
         if took < 0.1:
