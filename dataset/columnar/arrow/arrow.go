@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/dataset"
@@ -127,45 +126,22 @@ func (o *Arrow) Open(ctx context.Context, files store.Opener) (dataset.Data, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
-	r := &rows{set: s}
-	if r.names, err = s.classes(); err != nil {
-		return nil, errors.Join(fmt.Errorf("arrow: %w", err), s.Close())
+	m := s.Files[0].fields.Metadata()
+	text, _ := m.GetValue(table.MetadataKey)
+	if err := s.Label(text); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	return r, nil
+	return s, nil
 }
-
-// rows is the opened files.
-type rows struct {
-	*set
-	names map[string]int32
-}
-
-// Columns returns the chosen columns.
-func (r *rows) Columns() []dataset.Column { return r.chosen() }
-
-// Shards returns the first row of each file.
-func (r *rows) Shards() []int64 { return slices.Clone(r.starts[:len(r.starts)-1]) }
-
-// Keys yields the name and size of each file.
-func (r *rows) Keys(yield func(string) bool) {
-	for _, f := range r.files {
-		if !yield(files.SizeKey(f.name, f.Size())) {
-			return
-		}
-	}
-}
-
-// ClassIndex returns the class names.
-func (r *rows) ClassIndex() map[string]int32 { return r.names }
 
 // Read reads a row.
-func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Check(ctx, i, r.Len()); err != nil {
+func (s *set) Read(ctx context.Context, i int64, to *dataset.Sample) error {
+	if err := files.Check(ctx, i, s.Len()); err != nil {
 		return fmt.Errorf("arrow: %w", err)
 	}
-	f, row := r.place(i)
-	s.Key = f.name + "@" + strconv.FormatInt(row, 10)
-	if err := r.read(f, row, s); err != nil {
+	f, row := s.Place(i)
+	to.Key = f.name + "@" + strconv.FormatInt(row, 10)
+	if err := s.read(f, row, to); err != nil {
 		return fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
 	return nil

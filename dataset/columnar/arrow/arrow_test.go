@@ -101,9 +101,9 @@ func readAll(t testing.TB, b []byte) error {
 		return err
 	}
 	defer s.Close()
-	to := dataset.NewSample(s.chosen())
+	to := dataset.NewSample(s.Columns())
 	for i := range min(s.Len(), 1000) {
-		f, row := s.place(i)
+		f, row := s.Place(i)
 		if err := s.read(f, row, to); err != nil {
 			return err
 		}

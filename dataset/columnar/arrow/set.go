@@ -33,11 +33,8 @@ const (
 
 // set reads files as one sequence of rows. It is safe for concurrent use.
 type set struct {
-	files   []*file
-	starts  []int64 // first row of each file, and the end
-	columns []column
-	wanted  []int // of columns
-	cache   table.Cache[*batch, []arrow.Array]
+	table.Set[*file, column]
+	cache table.Cache[*batch, []arrow.Array]
 }
 
 // file is an open file.
@@ -57,7 +54,7 @@ type batch struct{ at, meta, body int64 }
 // openSet opens files that have equal columns, and chooses columns by name. No
 // names choose all. ctx bounds openSet alone.
 func openSet(ctx context.Context, o store.Opener, names, columns []string) (_ *set, err error) {
-	s := &set{starts: []int64{0}}
+	s := &set{Set: table.Set[*file, column]{Format: formatName}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -71,32 +68,10 @@ func openSet(ctx context.Context, o store.Opener, names, columns []string) (_ *s
 			return nil, err
 		}
 	}
-	all := len(columns) == 0
-	if all {
-		columns = s.names()
-	}
-	for _, name := range columns {
-		i := slices.IndexFunc(s.columns, func(c column) bool { return c.Name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("arrow: %s: %w: column %q, want one of %q", store.Redact(names[0]), records.ErrField, name, s.names())
-		}
-		if bad := s.columns[i].bad; bad != "" {
-			hint := ""
-			if all {
-				hint = ": choose other columns"
-			}
-			return nil, fmt.Errorf("arrow: %s: %w: column %q is %s%s", store.Redact(names[0]), records.ErrUnsupported, name, bad, hint)
-		}
-		s.wanted = append(s.wanted, i)
+	if err := s.Choose(columns); err != nil {
+		return nil, err
 	}
 	return s, nil
-}
-
-func (s *set) names() (l []string) {
-	for _, c := range s.columns {
-		l = append(l, c.Name)
-	}
-	return l
 }
 
 // add opens a file.
@@ -106,7 +81,7 @@ func (s *set) add(ctx context.Context, o store.Opener, name string) error {
 		return err
 	}
 	f := &file{File: in, name: name, mapped: store.MappedBytes(in), starts: []int64{0}}
-	s.files = append(s.files, f)
+	s.Files = append(s.Files, f)
 	if err := f.open(); err != nil {
 		return err
 	}
@@ -114,14 +89,11 @@ func (s *set) add(ctx context.Context, o store.Opener, name string) error {
 	if err != nil {
 		return f.corrupt(-1, "%v", err)
 	}
-	if len(s.files) == 1 {
-		s.columns = columns
-	} else if !slices.EqualFunc(columns, s.columns, func(a, b column) bool { return a.same(&b) }) {
-		return f.corrupt(-1, "its columns differ from those of %s", store.Redact(s.files[0].name))
-	}
-	s.starts = append(s.starts, s.Len()+f.starts[len(f.starts)-1])
-	return nil
+	return s.Append(columns, f.starts[len(f.starts)-1])
 }
+
+// Name returns the file's name.
+func (f *file) Name() string { return f.name }
 
 // corrupt returns a CorruptionError.
 func (f *file) corrupt(at int64, format string, args ...any) error {
@@ -345,15 +317,6 @@ func (f *file) load(b *batch, rows int64) (l []arrow.Array, cost int64, err erro
 	return l, cost, nil
 }
 
-// Len returns the number of rows.
-func (s *set) Len() int64 { return s.starts[len(s.starts)-1] }
-
-// place returns the file of a row, and its number in the file.
-func (s *set) place(row int64) (*file, int64) {
-	i := sort.Search(len(s.files)-1, func(i int) bool { return s.starts[i+1] > row })
-	return s.files[i], row - s.starts[i]
-}
-
 // read reads a row of a file.
 func (s *set) read(f *file, row int64, to *dataset.Sample) (err error) {
 	i := sort.Search(len(f.batches)-1, func(i int) bool { return f.starts[i+1] > row })
@@ -363,42 +326,13 @@ func (s *set) read(f *file, row int64, to *dataset.Sample) (err error) {
 	if err != nil {
 		return err
 	}
-	for k, w := range s.wanted {
-		c := &s.columns[w]
+	for k, w := range s.Wanted {
+		c := &s.All[w]
 		if err := c.read(l[c.top], row-f.starts[i], &to.Values[k]); err != nil {
 			return f.corrupt(b.at, "row %d: column %q: %v", row, c.Name, err)
 		}
 	}
 	return nil
-}
-
-// classes returns the class names that the first file has for its labels.
-func (s *set) classes() (map[string]int32, error) {
-	m := s.files[0].fields.Metadata()
-	text, _ := m.GetValue(table.MetadataKey)
-	c, err := table.Classes(text, s.chosen())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", store.Redact(s.files[0].name), err)
-	}
-	return c, nil
-}
-
-// chosen returns the wanted columns.
-func (s *set) chosen() (l []dataset.Column) {
-	for _, i := range s.wanted {
-		l = append(l, s.columns[i].Column)
-	}
-	return l
-}
-
-// Close closes the files.
-func (s *set) Close() error {
-	var errs []error
-	for _, f := range s.files {
-		errs = append(errs, f.Close())
-	}
-	s.files, s.starts = nil, []int64{0}
-	return errors.Join(errs...)
 }
 
 // column is a leaf of a schema.
@@ -412,8 +346,11 @@ type column struct {
 
 const inList = -1
 
-// same reports whether rows of both files have equal columns.
-func (c *column) same(o *column) bool {
+// About describes the column.
+func (c column) About() (dataset.Column, string) { return c.Column, c.bad }
+
+// Same reports whether rows of both files have equal columns.
+func (c column) Same(o column) bool {
 	return c.Name == o.Name && c.Desc == o.Desc && c.wire == o.wire && c.top == o.top && c.bad == o.bad && slices.Equal(c.steps, o.steps)
 }
 

@@ -39,7 +39,7 @@ func openRecords(ctx context.Context, o store.Opener, names []string, options re
 	if err != nil {
 		return nil, err
 	}
-	return &recordReader{ctx: ctx, set: s, o: options, values: make([]dataset.Value, len(s.wanted))}, nil
+	return &recordReader{ctx: ctx, set: s, o: options, values: make([]dataset.Value, len(s.Wanted))}, nil
 }
 
 type recordReader struct {
@@ -64,12 +64,12 @@ func (r *recordReader) read(to *records.Record) error {
 	if r.next == r.set.Len() {
 		return io.EOF
 	}
-	f, row := r.set.place(r.next)
+	f, row := r.set.Place(r.next)
 	to.Reset(strconv.FormatInt(r.next, 10), f.name, -1)
 	r.next++
 	size := int64(0)
-	for k, i := range r.set.wanted {
-		c, v := &r.set.columns[i], &r.values[k]
+	for k, i := range r.set.Wanted {
+		c, v := &r.set.All[i], &r.values[k]
 		null, err := r.set.value(f, row, k, v)
 		if err != nil {
 			return err

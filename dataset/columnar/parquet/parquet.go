@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/dataset"
@@ -81,48 +80,23 @@ func (o *Parquet) Open(ctx context.Context, files store.Opener) (dataset.Data, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
-	r := &rows{set: s}
-	if r.names, err = s.classes(); err != nil {
-		return nil, errors.Join(fmt.Errorf("parquet: %w", err), s.Close())
+	if err := s.label(); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	return r, nil
+	return s, nil
 }
-
-// rows is the opened files.
-type rows struct {
-	*set
-	names map[string]int32
-}
-
-// Columns returns the chosen columns.
-func (r *rows) Columns() []dataset.Column { return r.chosen() }
-
-// Shards returns the first row of each file.
-func (r *rows) Shards() []int64 { return slices.Clone(r.starts[:len(r.starts)-1]) }
-
-// Keys yields the name and size of each file.
-func (r *rows) Keys(yield func(string) bool) {
-	for _, f := range r.files {
-		if !yield(files.SizeKey(f.name, f.Size())) {
-			return
-		}
-	}
-}
-
-// ClassIndex returns the class names.
-func (r *rows) ClassIndex() map[string]int32 { return r.names }
 
 // Read reads a row.
-func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
-	if err := files.Check(ctx, i, r.Len()); err != nil {
+func (s *set) Read(ctx context.Context, i int64, to *dataset.Sample) error {
+	if err := files.Check(ctx, i, s.Len()); err != nil {
 		return fmt.Errorf("parquet: %w", err)
 	}
-	f, row := r.place(i)
-	s.Key = f.name + "@" + strconv.FormatInt(row, 10)
-	for k := range r.wanted {
-		null, err := r.value(f, row, k, &s.Values[k])
+	f, row := s.Place(i)
+	to.Key = f.name + "@" + strconv.FormatInt(row, 10)
+	for k, w := range s.Wanted {
+		null, err := s.value(f, row, k, &to.Values[k])
 		if null {
-			err = fmt.Errorf("parquet: %s: column %q has no value", store.Redact(s.Key), r.columns[r.wanted[k]].Name)
+			err = fmt.Errorf("parquet: %s: column %q has no value", store.Redact(to.Key), s.All[w].Name)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", dataset.ErrData, err)

@@ -149,8 +149,8 @@ func readAll(t testing.TB, b []byte) error {
 	defer s.Close()
 	var v dataset.Value
 	for i := range min(s.Len(), 1000) {
-		f, row := s.place(i)
-		for k := range s.wanted {
+		f, row := s.Place(i)
+		for k := range s.Wanted {
 			if _, err := s.value(f, row, k, &v); err != nil {
 				return err
 			}

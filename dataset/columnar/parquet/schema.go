@@ -149,7 +149,10 @@ func leaf(c *parquet.Column, e *format.SchemaElement, name string, lists []byte)
 	return x
 }
 
-// same reports whether rows of both files have equal columns.
-func (c *column) same(o *column) bool {
+// About describes the column.
+func (c column) About() (dataset.Column, string) { return c.Column, c.bad }
+
+// Same reports whether rows of both files have equal columns.
+func (c column) Same(o column) bool {
 	return c.Name == o.Name && c.Desc == o.Desc && c.text == o.text && c.bad == o.bad
 }

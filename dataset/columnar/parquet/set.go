@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"sort"
 	"sync"
 
@@ -33,11 +32,8 @@ const (
 
 // set reads files as one sequence of rows. It is safe for concurrent use.
 type set struct {
-	files   []*file
-	starts  []int64 // first row of each file, and the end
-	columns []column
-	wanted  []int // of columns
-	cache   cache
+	table.Set[*file, column]
+	cache cache
 }
 
 // file is an open file.
@@ -65,7 +61,7 @@ type chunk struct {
 // openSet opens files that have equal columns, and chooses columns by name. No
 // names choose all. ctx bounds openSet alone.
 func openSet(ctx context.Context, o store.Opener, names, columns []string) (_ *set, err error) {
-	s := &set{starts: []int64{0}}
+	s := &set{Set: table.Set[*file, column]{Format: formatName}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -79,32 +75,10 @@ func openSet(ctx context.Context, o store.Opener, names, columns []string) (_ *s
 			return nil, err
 		}
 	}
-	for i, c := range s.columns {
-		if len(columns) == 0 {
-			s.wanted = append(s.wanted, i)
-		}
-		if len(columns) == 0 && c.bad != "" {
-			return nil, fmt.Errorf("parquet: %s: %w: column %q is %s: choose other columns", store.Redact(names[0]), records.ErrUnsupported, c.Name, c.bad)
-		}
-	}
-	for _, name := range columns {
-		i := slices.IndexFunc(s.columns, func(c column) bool { return c.Name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("parquet: %s: %w: column %q, want one of %q", store.Redact(names[0]), records.ErrField, name, s.names())
-		}
-		if bad := s.columns[i].bad; bad != "" {
-			return nil, fmt.Errorf("parquet: %s: %w: column %q is %s", store.Redact(names[0]), records.ErrUnsupported, name, bad)
-		}
-		s.wanted = append(s.wanted, i)
+	if err := s.Choose(columns); err != nil {
+		return nil, err
 	}
 	return s, nil
-}
-
-func (s *set) names() (l []string) {
-	for _, c := range s.columns {
-		l = append(l, c.Name)
-	}
-	return l
 }
 
 // add opens a file.
@@ -117,23 +91,16 @@ func (s *set) add(ctx context.Context, o store.Opener, name string) error {
 	if f.mapped != nil {
 		f.in = bytes.NewReader(f.mapped)
 	}
-	s.files = append(s.files, f)
+	s.Files = append(s.Files, f)
 	columns, err := f.open()
 	if err != nil {
 		return err
 	}
-	if len(s.files) == 1 {
-		s.columns = columns
-	} else if !slices.EqualFunc(columns, s.columns, func(a, b column) bool { return a.same(&b) }) {
-		return records.Corruptf(formatName, name, -1, "its columns differ from those of %s", store.Redact(s.files[0].name))
-	}
-	n := s.Len() + f.starts[len(f.starts)-1]
-	if n < 0 {
-		return f.corrupt("too many rows")
-	}
-	s.starts = append(s.starts, n)
-	return nil
+	return s.Append(columns, f.starts[len(f.starts)-1])
 }
+
+// Name returns the file's name.
+func (f *file) Name() string { return f.name }
 
 // corrupt returns a CorruptionError.
 func (f *file) corrupt(format string, args ...any) error {
@@ -225,19 +192,10 @@ func (f *file) open() (columns []column, err error) {
 	return columns, nil
 }
 
-// Len returns the number of rows.
-func (s *set) Len() int64 { return s.starts[len(s.starts)-1] }
-
-// place returns the file of a row, and its number in the file.
-func (s *set) place(row int64) (*file, int64) {
-	i := sort.Search(len(s.files)-1, func(i int) bool { return s.starts[i+1] > row })
-	return s.files[i], row - s.starts[i]
-}
-
 // value makes v the value of the k-th wanted column. null reports that the row
 // has none.
 func (s *set) value(f *file, row int64, k int, v *dataset.Value) (null bool, err error) {
-	c := &s.columns[s.wanted[k]]
+	c := &s.All[s.Wanted[k]]
 	g := sort.Search(len(f.starts)-2, func(i int) bool { return f.starts[i+1] > row })
 	h := &f.groups[g][c.leaf]
 	row -= f.starts[g]
@@ -256,37 +214,14 @@ func (s *set) value(f *file, row int64, k int, v *dataset.Value) (null bool, err
 	return null, err
 }
 
-// Close closes the files.
-func (s *set) Close() error {
-	var errs []error
-	for _, f := range s.files {
-		errs = append(errs, f.Close())
-	}
-	s.files, s.starts = nil, []int64{0}
-	return errors.Join(errs...)
-}
-
-// classes returns the class names that the first file has for its labels.
-func (s *set) classes() (map[string]int32, error) {
-	for _, m := range s.files[0].meta.Metadata().KeyValueMetadata {
-		if m.Key != table.MetadataKey {
-			continue
+// label sets the class names that the first file has for its labels.
+func (s *set) label() error {
+	for _, m := range s.Files[0].meta.Metadata().KeyValueMetadata {
+		if m.Key == table.MetadataKey {
+			return s.Label(m.Value)
 		}
-		c, err := table.Classes(m.Value, s.chosen())
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", store.Redact(s.files[0].name), err)
-		}
-		return c, nil
 	}
-	return nil, nil
-}
-
-// chosen returns the wanted columns.
-func (s *set) chosen() (l []dataset.Column) {
-	for _, i := range s.wanted {
-		l = append(l, s.columns[i].Column)
-	}
-	return l
+	return nil
 }
 
 // value makes v the value of a row of the block.
