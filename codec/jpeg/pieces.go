@@ -223,10 +223,7 @@ func (r *pieceReader) decode(n int) {
 	if s == nil || s.n == e.segMCUs {
 		s = r.pool.get(e.segMCUs, e.head.blocksInMCU)
 		e.head.layout(&r.to, s.blocks, s.last, e.segMCUs)
-		for b := range e.head.blocksInMCU {
-			to, t := &h.To[b], &r.to[b]
-			to.Blocks, to.Last, to.Step = t.blocks, t.last, t.step
-		}
+		e.quick.target(&r.to)
 		r.strips = append(r.strips, s)
 	}
 	h.X, h.Marks = s.n, s.marks

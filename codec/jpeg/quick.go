@@ -194,13 +194,18 @@ func (q *quickReader) giveBack() {
 
 var ff = []byte{0xFF}
 
+// target sets the reader's targets.
+func (q *quickReader) target(to *[maxMCU]target) {
+	for b := range q.huff.MCU {
+		h, t := &q.huff.To[b], &to[b]
+		h.Blocks, h.Last, h.Step = t.blocks, t.last, t.step
+	}
+}
+
 // aimQuick sets the reader's targets and range.
 func (e *entropy) aimQuick(x, end int) {
 	q := &e.quick
-	for b := range e.head.blocksInMCU {
-		to, t := &q.huff.To[b], &e.to[b]
-		to.Blocks, to.Last, to.Step = t.blocks, t.last, t.step
-	}
+	q.target(&e.to)
 	copy(q.huff.Pred[:], e.lastDC[:])
 	q.huff.X, q.huff.Limit = x, end
 }

@@ -22,10 +22,7 @@ func (d *decoder) planRegion() bool {
 // decodeRegion decodes the MCUs of the region and the last segment.
 func (d *decoder) decodeRegion() error {
 	e, h := &d.ent, &d.head
-	first, last := d.out.firstMCU, d.out.lastMCU
-	if h.nScan == 1 { // an MCU is a block
-		first, last = first*h.scan[0].h, last*h.scan[0].h
-	}
+	first, last := d.wantedMCUs()
 	first, last = min(first, h.mcusPerRow), min(last, h.mcusPerRow)
 	end, next := d.in.end, 0
 	for row := d.out.firstRow; row < min(d.out.lastRow, h.iMCURows); row++ {
@@ -36,12 +33,9 @@ func (d *decoder) decodeRegion() error {
 			}
 			for x := first; x < last; {
 				n := min(e.segMCUs, last-x)
-				if err := e.decodeMCUs(0, n); err != nil {
+				if err := d.decodeSegment(row, y, x, n, true); err != nil {
 					return err
 				}
-				d.out.transform(&e.to, row, y, x, n)
-				clear(e.segBlocks)
-				clear(e.segLast)
 				x += n
 			}
 			next = from + last
@@ -63,11 +57,9 @@ func (d *decoder) skipTo(to, next, end int) error {
 	}
 	for next < to {
 		n := min(e.segMCUs, to-next)
-		if err := e.decodeMCUs(0, n); err != nil {
+		if err := d.decodeSegment(0, 0, 0, n, false); err != nil {
 			return err
 		}
-		clear(e.segBlocks)
-		clear(e.segLast)
 		next += n
 	}
 	return nil

@@ -319,10 +319,7 @@ func (d *decoder) decodeRow(row int) error {
 		return d.losslessRow(row)
 	}
 	wanted := row >= d.out.firstRow && row < d.out.lastRow
-	first, last := d.out.firstMCU, d.out.lastMCU
-	if h.nScan == 1 { // an MCU is a block
-		first, last = first*h.scan[0].h, last*h.scan[0].h
-	}
+	first, last := d.wantedMCUs()
 	for y := range h.mcuRows(row) {
 		for x := 0; x < h.mcusPerRow; {
 			if parallel && len(e.runs) > 0 {
@@ -335,16 +332,36 @@ func (d *decoder) decodeRow(row int) error {
 			} else if x < last {
 				n = min(n, last-x)
 			}
-			if err := e.decodeMCUs(0, n); err != nil {
+			if err := d.decodeSegment(row, y, x, n, wanted && x >= first && x < last); err != nil {
 				return err
 			}
-			if wanted && x >= first && x < last {
-				d.out.transform(&e.to, row, y, x, n)
-			}
-			clear(e.segBlocks)
-			clear(e.segLast)
 			x += n
 		}
 	}
 	return d.in.err
+}
+
+// wantedMCUs returns the columns of the scan's MCUs that contribute to the
+// region's pixels.
+func (d *decoder) wantedMCUs() (first, last int) {
+	first, last = d.out.firstMCU, d.out.lastMCU
+	if h := &d.head; h.nScan == 1 { // an MCU is a block
+		first, last = first*h.scan[0].h, last*h.scan[0].h
+	}
+	return first, last
+}
+
+// decodeSegment decodes n MCUs, which are those from column x on of row y of
+// row's MCUs, and converts wanted ones to samples.
+func (d *decoder) decodeSegment(row, y, x, n int, wanted bool) error {
+	e := &d.ent
+	if err := e.decodeMCUs(0, n); err != nil {
+		return err
+	}
+	if wanted {
+		d.out.transform(&e.to, row, y, x, n)
+	}
+	clear(e.segBlocks)
+	clear(e.segLast)
+	return nil
 }
