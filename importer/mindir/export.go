@@ -234,7 +234,7 @@ func storedOp(op transforms.Op, chw bool) (name string, p params, ok bool) {
 
 // interpolationNumber returns the data engine's number of an interpolation.
 func interpolationNumber(i transforms.Interpolation) (int, bool) {
-	n := slices.Index([]transforms.Interpolation{transforms.Bilinear, transforms.Nearest, transforms.Bicubic, transforms.Area, transforms.PILCubic}, i)
+	n := slices.Index(interpolations, i)
 	return n, n >= 0
 }
 

@@ -398,19 +398,18 @@ func (b *builder) wantLayout(p *importer.Object) {
 	}
 }
 
+// interpolations are the interpolations by the data engine's numbers.
+var interpolations = []transforms.Interpolation{
+	transforms.Bilinear, transforms.Nearest, transforms.Bicubic, transforms.Area, transforms.PILCubic,
+}
+
 // interpolation reads the data engine's number of an interpolation.
 func interpolation(p *importer.Object) (transforms.Interpolation, transforms.Backend) {
-	switch p.Int("interpolation", 0, 0, 4) {
-	case 1:
-		return transforms.Nearest, transforms.OpenCV
-	case 2:
-		return transforms.Bicubic, transforms.OpenCV
-	case 3:
-		return transforms.Area, transforms.OpenCV
-	case 4:
-		return transforms.PILCubic, transforms.Pillow
+	i := interpolations[p.Int("interpolation", 0, 0, len(interpolations)-1)]
+	if i == transforms.PILCubic {
+		return i, transforms.Pillow
 	}
-	return transforms.Bilinear, transforms.OpenCV
+	return i, transforms.OpenCV
 }
 
 // sizes reads [height, width], or [shorter edge].
