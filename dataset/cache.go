@@ -101,7 +101,7 @@ type cacheState struct {
 // not counted.
 type CacheStats struct {
 	Hits    int64 `json:"hits"`    // samples that the cache had
-	Misses  int64 `json:"misses"`  // samples that it did not have
+	Misses  int64 `json:"misses"`  // samples that were made because the cache lacked them
 	Samples int64 `json:"samples"` // kept in memory
 	Bytes   int64 `json:"bytes"`   // of these samples
 }

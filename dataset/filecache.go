@@ -167,7 +167,7 @@ func (f fileSample) Set(i int, t tensor.Tensor, shared bool) error {
 		v.Tensor = t
 		return nil
 	}
-	return v.copyTensor(&t)
+	return v.Copy(&t)
 }
 
 // fileKeeper is the keeper of a FileCache.

@@ -195,7 +195,7 @@ func (w *mapping) Do(_ context.Context, s *Sample) error {
 		v := w.cols.value()
 		if t, own := w.runner.Take(i, v.own); own {
 			v.Tensor, v.own = t, t.Data
-		} else if err := v.copyTensor(&t); err != nil {
+		} else if err := v.Copy(&t); err != nil {
 			return err
 		}
 		w.out = append(w.out, v)

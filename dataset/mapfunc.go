@@ -118,7 +118,7 @@ func (w *funcWorker) Do(_ context.Context, s *Sample) error {
 		// output's.
 		if v := &w.out[i]; !v.owned() {
 			t := v.Tensor
-			if err := v.copyTensor(&t); err != nil {
+			if err := v.Copy(&t); err != nil {
 				return err
 			}
 		}

@@ -309,15 +309,15 @@ func (w *deviceMapping) run(ctx context.Context, s *Sample) error {
 // outputs, so they are copied; the head's are taken.
 func (w *deviceMapping) set(v *Value, from int, between, out []*tensor.Tensor) error {
 	if from < 0 {
-		return v.copyTensor(out[-1-from])
+		return v.Copy(out[-1-from])
 	}
 	i := w.t.cut[from]
 	if w.mapping.runner == nil {
-		return v.copyTensor(between[i])
+		return v.Copy(between[i])
 	}
 	t, own := w.mapping.runner.Take(i, v.own)
 	if !own {
-		return v.copyTensor(&t)
+		return v.Copy(&t)
 	}
 	v.Tensor, v.own = t, t.Data
 	return nil

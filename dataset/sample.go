@@ -105,10 +105,10 @@ func (v *Value) SetInt32(n int32) error {
 }
 
 // copyFrom makes v a copy of o in v's own memory.
-func (v *Value) copyFrom(o *Value) error { return v.copyTensor(&o.Tensor) }
+func (v *Value) copyFrom(o *Value) error { return v.Copy(&o.Tensor) }
 
-// copyTensor makes v a copy of t in its own memory. t must not be &v.Tensor.
-func (v *Value) copyTensor(t *tensor.Tensor) error {
+// Copy makes v a copy of t in its own memory. t must not be &v.Tensor.
+func (v *Value) Copy(t *tensor.Tensor) error {
 	if t.DType == tensor.Bytes {
 		copy(v.Bytes(len(t.Data)), t.Data)
 		return nil
@@ -177,7 +177,7 @@ func (s *Sample) Take(o *Sample) error {
 			continue
 		}
 		shared := v.Tensor
-		if err := v.copyTensor(&shared); err != nil {
+		if err := v.Copy(&shared); err != nil {
 			return fmt.Errorf("dataset: sample %s: %w", s.Key, err)
 		}
 	}

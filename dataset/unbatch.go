@@ -157,7 +157,7 @@ func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 			}
 			if !v.owned() {
 				t := v.Tensor
-				if err := v.copyTensor(&t); err != nil {
+				if err := v.Copy(&t); err != nil {
 					return false, err
 				}
 			}

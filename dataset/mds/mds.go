@@ -131,16 +131,10 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	for k := range m.Values {
 		from, to := &m.Values[k], &s.Values[k]
-		switch {
-		case r.shared && (from.DType == tensor.Bytes || from.Layout != tensor.NoLayout):
+		if r.shared && (from.DType == tensor.Bytes || from.Layout != tensor.NoLayout) {
 			to.Share(from)
-		case from.DType == tensor.Bytes:
-			copy(to.Bytes(len(from.Data)), from.Data)
-		default:
-			if err := to.Reset(from.Desc); err != nil {
-				return err
-			}
-			copy(to.Data, from.Data) // both are dense
+		} else if err := to.Copy(from); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -136,16 +136,10 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	for k := range m.Values {
 		from, to := &m.Values[k], &s.Values[k]
-		switch {
-		case from.DType != tensor.Bytes:
-			if err := to.Reset(from.Desc); err != nil {
-				return err
-			}
-			copy(to.Data, from.Data) // both are dense
-		case r.set.Mapped():
+		if from.DType == tensor.Bytes && r.set.Mapped() {
 			to.ShareBytes(from.Data)
-		default:
-			copy(to.Bytes(len(from.Data)), from.Data)
+		} else if err := to.Copy(from); err != nil {
+			return err
 		}
 	}
 	return nil
