@@ -232,7 +232,7 @@ var Layers = []Layer{
 		{Path: "dataset/sets/clevr", May: source("dataset/sets/internal/imagelist", "dataset/internal/jsonstream")},
 		{Path: "dataset/sets/coco", May: source("dataset/internal/jsonstream")},
 		{Path: "dataset/csv", May: source("dataset/internal/lines")},
-		{Path: "dataset/columnar/internal/table", May: []string{"dataset", "dataset/internal/lines", "store"}},
+		{Path: "dataset/columnar/internal/table", May: []string{"dataset/internal/files", "records", "dataset", "dataset/internal/lines", "store"}},
 		{Path: "dataset/columnar/arrow", May: source("dataset/columnar/internal/table", "records", arrow, flatbuffers)},
 		{Path: "dataset/columnar/parquet", May: source("dataset/columnar/internal/table", "records", brotli, compress, lz4, parquet)},
 		{Path: "dataset/sets/div2k", May: source("dataset/sets/internal/imagelist")},
