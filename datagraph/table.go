@@ -129,7 +129,7 @@ func (r *table) subtract(l []float64, sign float64) bool {
 	}
 	ok := r.sub == nil && r.factor == nil
 	for _, v := range l {
-		r.sub = append(r.sub, sign*v)
+		r.sub = append(r.sub, float64(sign*v))
 	}
 	return ok
 }
