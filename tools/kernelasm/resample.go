@@ -260,8 +260,8 @@ func rowConstants(ch int) {
 }
 
 // resampleRows is the horizontal pass of rows of pixels of 3 or 4 channels: one
-// row per lane, one channel per dword. Two rows have a vector of AVX2, four have
-// one of AVX-512 or two of AVX2.
+// row per lane, one channel per dword. Two rows have a vector of AVX2, four
+// have one of AVX-512 or two of AVX2.
 func resampleRows(k kind, vec func() VecVirtual, ch, rows int) {
 	rowConstants(ch)
 	name := map[int]string{3: "resampleRGB", 4: "resampleRGBA"}[ch] + k.name()
