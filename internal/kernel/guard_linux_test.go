@@ -41,6 +41,7 @@ func TestPageEnds(t *testing.T) {
 	t.Run("rows", func(t *testing.T) { testRowsIn(t, p) })
 	t.Run("blur", func(t *testing.T) { testBlurIn(t, p) })
 	t.Run("normalize", func(t *testing.T) { testNormalizeIn(t, p) })
+	t.Run("linear", func(t *testing.T) { testLinearIn(t, p) })
 	t.Run("quantize", func(t *testing.T) { testQuantizeIn(t, p) })
 	t.Run("color", func(t *testing.T) { testColorIn(t, p) })
 	t.Run("rearrange", func(t *testing.T) { testRearrangeIn(t, p) })
