@@ -115,10 +115,11 @@ capi-c-test: capi-c ## the same tests of the C library in plain C, which takes m
 	INFER_PREP_C_SRC=$(CURDIR)/dist/capi-c GO="$(GO)" rust/test.sh --wasm2c
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
-# Robolectric, and all of the Android library but its native libraries, which need the NDK.
+# Robolectric, and all of the Android library but its native libraries, which need the NDK. A
+# release makes the library for armeabi-v7a too.
 mobile-test: ## the bindings for Java and Kotlin, on a JVM and in Robolectric; the Android library without its native libraries; the logic of examples/android
 	mobile/install.sh
-	GO="$(GO)" mobile/build-aar.sh --ops all --dry-run
+	GO="$(GO)" mobile/build-aar.sh --ops all --abi arm64-v8a --abi x86_64 --dry-run
 	rm -rf mobile/jvm/target/surefire-reports mobile/android/target/surefire-reports examples/android/check/target/surefire-reports
 	cd mobile && mvn -q -B verify
 	@! cat mobile/jvm/target/surefire-reports/*.dumpstream 2>/dev/null || { echo "mobile-test: -Xcheck:jni warns"; exit 1; }
