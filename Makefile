@@ -88,7 +88,8 @@ python-engines-test: ## the Python package in the input processors of vLLM and S
 # The npm package: its four WebAssembly files, its tests in node, and in Chromium and Firefox, which
 # are installed on Debian when they can be. PHOTOS is a folder of photographs to add. WHOLE=1 runs
 # every file in Chromium's page and in a Worker, and the 50 huge cases in node with both full files;
-# without, each file and each huge case in one of them, and a tenth of the others in Chromium.
+# without, each file and each huge case in one of them, and a tenth of the others in Chromium and,
+# with the small file, in Firefox.
 wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
 	cd wasm && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
