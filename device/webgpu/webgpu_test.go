@@ -233,9 +233,9 @@ func imported(t testing.TB, name, file string) *datagraph.Graph {
 	return g
 }
 
-// TestGraphs runs the most important graphs over the images, and one of them over
-// all images and the damaged ones. On software, which is slow, each other graph
-// takes one image in five, and the next graph others.
+// TestGraphs runs the most important graphs over the images, and one of them
+// over all images and the damaged ones. On software, which is slow, each other
+// graph takes one image in five, and the next graph others.
 func TestGraphs(t *testing.T) {
 	d := testDevice(t)
 	all := images(t)

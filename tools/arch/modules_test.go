@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestModuleVersions checks that the nested modules require equal versions of the
-// modules that they share. Go compiles a package again for each version of what
-// it imports.
+// TestModuleVersions checks that the nested modules require equal versions of
+// the modules that they share. Go compiles a package again for each version of
+// what it imports.
 func TestModuleVersions(t *testing.T) {
 	type required struct{ version, file string }
 	have := map[string]required{}
