@@ -39,8 +39,9 @@ new-op new-source new-importer new-format: ## NAME=soften: the files of a new op
 generate: ## generated code and docs; must change nothing
 	$(GO) generate ./...
 
-# The goldens again on every platform, and the builds that are not run here.
-cross: ## goldens on amd64, purego, GOAMD64=v3, 386, arm64, arm, s390x (qemu), wasm (node); builds or type checks for the rest
+# The digest of all tensors on every platform, the goldens on those that can change them, and the
+# builds that are not run here.
+cross: ## one digest on amd64, purego with GOAMD64=v3, 386, arm64, arm, s390x (qemu), wasm (node); goldens on most; builds or type checks for the rest
 	GO="$(GO)" ./testdata/cross.sh
 
 FUZZTIME ?= 60s

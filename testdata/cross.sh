@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests that carry goldens on every platform that can be run here, shows
-# that the digests of all tensors are the same, and builds or type-checks for
-# the others. Two platforms run at a time, one package of each.
+# Shows that the digest of all tensors is the same on every platform that can be
+# run here, runs the tests with goldens on those that can change them, and builds
+# or type-checks for the others. Two platforms run at a time, one package of each.
 # Needs qemu-user-static (arm64, arm, s390x) and node (wasm); on Debian it installs them when it can,
 # and nothing else with --install.
 # With --times it tests on amd64 without the results of earlier runs, and writes
