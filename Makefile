@@ -39,8 +39,9 @@ new-op new-source new-importer new-format: ## NAME=soften: the files of a new op
 generate: ## generated code and docs; must change nothing
 	$(GO) generate ./...
 
-# The goldens again on every platform, and the builds that are not run here.
-cross: ## goldens on amd64, purego, GOAMD64=v3, 386, arm64, arm, s390x (qemu), wasm (node); builds or type checks for the rest
+# The digest of all tensors on every platform, the goldens on those that can change them, and the
+# builds that are not run here.
+cross: ## one digest on amd64, purego with GOAMD64=v3, 386, arm64, arm, s390x (qemu), wasm (node); goldens on most; builds or type checks for the rest
 	GO="$(GO)" ./testdata/cross.sh
 
 FUZZTIME ?= 60s
@@ -88,7 +89,8 @@ python-engines-test: ## the Python package in the input processors of vLLM and S
 # The npm package: its four WebAssembly files, its tests in node, and in Chromium and Firefox, which
 # are installed on Debian when they can be. PHOTOS is a folder of photographs to add. WHOLE=1 runs
 # every file in Chromium's page and in a Worker, and the 50 huge cases in node with both full files;
-# without, each file and each huge case in one of them, and a tenth of the others in Chromium.
+# without, each file and each huge case in one of them, and a tenth of the others in Chromium and,
+# with the small file, in Firefox.
 wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
 	cd wasm && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
@@ -115,10 +117,11 @@ capi-c-test: capi-c ## the same tests of the C library in plain C, which takes m
 	INFER_PREP_C_SRC=$(CURDIR)/dist/capi-c GO="$(GO)" rust/test.sh --wasm2c
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
-# Robolectric, and all of the Android library but its native libraries, which need the NDK.
+# Robolectric, and all of the Android library but its native libraries, which need the NDK. A
+# release makes the library for armeabi-v7a too.
 mobile-test: ## the bindings for Java and Kotlin, on a JVM and in Robolectric; the Android library without its native libraries; the logic of examples/android
 	mobile/install.sh
-	GO="$(GO)" mobile/build-aar.sh --ops all --dry-run
+	GO="$(GO)" mobile/build-aar.sh --ops all --abi arm64-v8a --abi x86_64 --dry-run
 	rm -rf mobile/jvm/target/surefire-reports mobile/android/target/surefire-reports examples/android/check/target/surefire-reports
 	cd mobile && mvn -q -B verify
 	@! cat mobile/jvm/target/surefire-reports/*.dumpstream 2>/dev/null || { echo "mobile-test: -Xcheck:jni warns"; exit 1; }
