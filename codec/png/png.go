@@ -30,6 +30,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/exif"
 	"github.com/infer-prep/infer-prep/codec/internal/inflate"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 const (
@@ -567,7 +568,7 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
 			}
 			if ended {
 				clear(cur)
-			} else if !unfilter(cur, row[1:], prev, row[0], bpp) {
+			} else if !kernel.PNGUnfilter(cur, row[1:], prev, row[0], bpp) {
 				return bad(d.src.offset(), "row %d has filter %d, want at most 4", y, row[0])
 			}
 			first = false

@@ -26,3 +26,5 @@ package kernel
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group blur -out ../../internal/kernel/blur_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group cv -out ../../internal/kernel/cv_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group yuv -out ../../internal/kernel/yuv_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group pngfilter -out ../../internal/kernel/pngfilter_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group adler -out ../../internal/kernel/adler_arm64.s

@@ -85,6 +85,15 @@ func sqadd(d, n, m vec)   { sized("sqadd", 0, 0b00001, d, n, m) }
 func uqsub(d, n, m vec)   { sized("uqsub", 1, 0b00101, d, n, m) }
 func cmtst(d, n, m vec)   { sized("cmtst", 0, 0b10001, d, n, m) }
 func sqdmulh(d, n, m vec) { sized("sqdmulh", 0, 0b10110, d, n, m) }
+func sqsub(d, n, m vec)   { sized("sqsub", 0, 0b00101, d, n, m) }
+func uqadd(d, n, m vec)   { sized("uqadd", 1, 0b00001, d, n, m) }
+func uhadd(d, n, m vec)   { sized("uhadd", 1, 0b00000, d, n, m) }
+func urhadd(d, n, m vec)  { sized("urhadd", 1, 0b00010, d, n, m) }
+func uabd(d, n, m vec)    { sized("uabd", 1, 0b01110, d, n, m) }
+func umax(d, n, m vec)    { sized("umax", 1, 0b01100, d, n, m) }
+func cmhi(d, n, m vec)    { sized("cmhi", 1, 0b00110, d, n, m) }
+func cmhs(d, n, m vec)    { sized("cmhs", 1, 0b00111, d, n, m) }
+func cmeq(d, n, m vec)    { sized("cmeq", 1, 0b10001, d, n, m) }
 func logic(name string, u, size uint32, d, n, m vec) {
 	want(d.size == 0, name, d)
 	same(name, u<<29|size<<22|0b00011<<11, d, n, m)
@@ -92,6 +101,13 @@ func logic(name string, u, size uint32, d, n, m vec) {
 func and(d, n, m vec) { logic("and", 0, 0, d, n, m) }
 func orr(d, n, m vec) { logic("orr", 0, 2, d, n, m) }
 func eor(d, n, m vec) { logic("eor", 1, 0, d, n, m) }
+func bic(d, n, m vec) { logic("bic", 0, 1, d, n, m) }
+
+// bsl selects the bits of n where d has ones, else those of m. bit copies those
+// of n to d where m has ones, bif where it has zeros.
+func bsl(d, n, m vec) { logic("bsl", 1, 1, d, n, m) }
+func bit(d, n, m vec) { logic("bit", 1, 2, d, n, m) }
+func bif(d, n, m vec) { logic("bif", 1, 3, d, n, m) }
 
 // mov copies a register with orr.
 func mov(d, n V) { orr(d.b16(), n.b16(), n.b16()) }
@@ -124,6 +140,7 @@ func wide(name string, u, op uint32, d, n, m vec) {
 	word(0x0E200000|m.Q()|u<<29|m.size<<22|uint32(m.n)<<16|op<<12|uint32(n.n)<<5|uint32(d.n), "%s%s %v, %v, %v", name, m.two(), d, n, m)
 }
 func uaddw(d, n, m vec) { wide("uaddw", 1, 0b0001, d, n, m) }
+func usubw(d, n, m vec) { wide("usubw", 1, 0b0011, d, n, m) }
 
 // element encodes a lane as the last operand.
 func element(l lane) uint32 {
@@ -230,6 +247,12 @@ func pairs(name string, op uint32, d, n vec) {
 func uaddlp(d, n vec) { pairs("uaddlp", 0b00010, d, n) }
 func uadalp(d, n vec) { pairs("uadalp", 0b00110, d, n) }
 
+// addv adds all lanes of n to the first one of d.
+func addv(d V, n vec) {
+	want(n.q && n.size < 3, "addv", n)
+	word(0x0E31B800|n.Q()|n.size<<22|uint32(n.n)<<5|uint32(d), "addv %c%d, %v", "bhs"[n.size], d, n)
+}
+
 // permute encodes the zip, uzp and trn instructions.
 func permute(name string, op uint32, d, n, m vec) {
 	want(d.size == n.size && n.size == m.size && d.q == n.q && n.q == m.q, name, d, n, m)
@@ -238,6 +261,7 @@ func permute(name string, op uint32, d, n, m vec) {
 func uzp1(d, n, m vec) { permute("uzp1", 1, d, n, m) }
 func trn1(d, n, m vec) { permute("trn1", 2, d, n, m) }
 func zip1(d, n, m vec) { permute("zip1", 3, d, n, m) }
+func zip2(d, n, m vec) { permute("zip2", 7, d, n, m) }
 func uzp2(d, n, m vec) { permute("uzp2", 5, d, n, m) }
 func trn2(d, n, m vec) { permute("trn2", 6, d, n, m) }
 

@@ -117,6 +117,22 @@ func TestWords(t *testing.T) {
 		{func() { srshr(v(1).h8(), v(2).h8(), 2) }, 0x4f1e2441, "srshr v1.8h, v2.8h, #2"},
 		{func() { abs(v(1).h8(), v(2).h8()) }, 0x4e60b841, "abs v1.8h, v2.8h"},
 		{func() { ld1Lane(v(1).d(1), 3, 0) }, 0x4d408461, "ld1 {v1.d}[1], [x3]"},
+		{func() { sqsub(v(1).h8(), v(2).h8(), v(31).h8()) }, 0x4e7f2c41, "sqsub v1.8h, v2.8h, v31.8h"},
+		{func() { uqadd(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x6e3f0c41, "uqadd v1.16b, v2.16b, v31.16b"},
+		{func() { uhadd(v(1).b8(), v(2).b8(), v(31).b8()) }, 0x2e3f0441, "uhadd v1.8b, v2.8b, v31.8b"},
+		{func() { urhadd(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x6e3f1441, "urhadd v1.16b, v2.16b, v31.16b"},
+		{func() { uabd(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x6e3f7441, "uabd v1.16b, v2.16b, v31.16b"},
+		{func() { umax(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x6e3f6441, "umax v1.16b, v2.16b, v31.16b"},
+		{func() { cmhi(v(1).s4(), v(2).s4(), v(31).s4()) }, 0x6ebf3441, "cmhi v1.4s, v2.4s, v31.4s"},
+		{func() { cmhs(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x6e3f3c41, "cmhs v1.16b, v2.16b, v31.16b"},
+		{func() { cmeq(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x6e3f8c41, "cmeq v1.16b, v2.16b, v31.16b"},
+		{func() { bic(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x4e7f1c41, "bic v1.16b, v2.16b, v31.16b"},
+		{func() { bsl(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x6e7f1c41, "bsl v1.16b, v2.16b, v31.16b"},
+		{func() { bit(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x6ebf1c41, "bit v1.16b, v2.16b, v31.16b"},
+		{func() { bif(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x6eff1c41, "bif v1.16b, v2.16b, v31.16b"},
+		{func() { zip2(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x4e1f7841, "zip2 v1.16b, v2.16b, v31.16b"},
+		{func() { usubw(v(1).h8(), v(2).h8(), v(31).b16()) }, 0x6e3f3041, "usubw2 v1.8h, v2.8h, v31.16b"},
+		{func() { addv(1, v(2).s4()) }, 0x4eb1b841, "addv s1, v2.4s"},
 	} {
 		out.Reset()
 		c.emit()

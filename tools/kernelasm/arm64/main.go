@@ -12,13 +12,15 @@ import (
 // groups maps the name of each output file (-group) to the function that writes
 // it.
 var groups = map[string]func(){
-	"jpeg":     func() { ycc(); idct(); idct4(); idct2(); upsample() },
-	"encode":   func() { fdct(); rgbToYCC(); downsample() },
-	"resample": resample,
-	"pixels":   pixels,
-	"blur":     blur,
-	"cv":       cv,
-	"yuv":      yuv,
+	"jpeg":      func() { ycc(); idct(); idct4(); idct2(); upsample() },
+	"encode":    func() { fdct(); rgbToYCC(); downsample() },
+	"resample":  resample,
+	"pixels":    pixels,
+	"blur":      blur,
+	"cv":        cv,
+	"yuv":       yuv,
+	"pngfilter": png,
+	"adler":     adler,
 }
 
 func main() {

@@ -1,12 +1,14 @@
-package png
+package kernel
 
 import "encoding/binary"
 
-// unfilter reverses a row's filter (section 9 of the PNG specification, third
-// edition) from src into dst. prev is the row above. bpp is the number of bytes
-// from a sample to that of its left neighbour, at least 1. The slices do not
-// overlap and have one length, a multiple of bpp.
-func unfilter(dst, src, prev []byte, filter byte, bpp int) bool {
+// PNGUnfilter reverses a row's filter (section 9 of the PNG specification,
+// third edition) from src into dst, and reports whether the filter exists. prev
+// is the row above. bpp is the number of bytes from a sample to that of its
+// left neighbour, at least 1. The slices do not overlap and have one length, a
+// multiple of bpp.
+func PNGUnfilter(dst, src, prev []byte, filter byte, bpp int) bool {
+	dst, prev = dst[:len(src)], prev[:len(src)]
 	switch filter {
 	case 0:
 		copy(dst, src)
@@ -17,6 +19,15 @@ func unfilter(dst, src, prev []byte, filter byte, bpp int) bool {
 	case 3:
 		average(dst, src, prev, bpp)
 	case 4:
+		if bpp == 3 || bpp == 4 {
+			if i := pngPaeth(dst, src, prev, bpp); i > 0 {
+				for ; i < len(src); i++ {
+					a, b, c := int(dst[i-bpp]), int(prev[i]), int(prev[i-bpp])
+					dst[i] = uint8(paeth(a, b, c)) + src[i]
+				}
+				return true
+			}
+		}
 		for at := 0; at < bpp; {
 			switch {
 			case bpp%4 == 0:
@@ -50,9 +61,12 @@ func load8(p []byte, i int) uint64 { return binary.LittleEndian.Uint64(p[i:]) }
 // left takes a pixel of up to 8 bytes at a time. What it writes after the pixel
 // the next one overwrites.
 func left(dst, src []byte, bpp int) {
-	i := 0
+	i := pngLeft(dst, src, bpp)
 	if bpp > 1 {
 		var a uint64
+		if i > 0 && i+8 <= len(src) {
+			a = load8(dst, i-bpp)
+		}
 		for ; i+8 <= len(src); i += bpp {
 			a = add8(a, load8(src, i))
 			binary.LittleEndian.PutUint64(dst[i:], a)
@@ -68,7 +82,7 @@ func left(dst, src []byte, bpp int) {
 }
 
 func up(dst, src, prev []byte) {
-	i := 0
+	i := pngUp(dst, src, prev)
 	for ; i+8 <= len(src); i += 8 {
 		binary.LittleEndian.PutUint64(dst[i:], add8(load8(src, i), load8(prev, i)))
 	}
@@ -78,9 +92,12 @@ func up(dst, src, prev []byte) {
 }
 
 func average(dst, src, prev []byte, bpp int) {
-	i := 0
+	i := pngAverage(dst, src, prev, bpp)
 	if bpp > 1 {
 		var a uint64
+		if i > 0 && i+8 <= len(src) {
+			a = load8(dst, i-bpp)
+		}
 		for ; i+8 <= len(src); i += bpp {
 			b := load8(prev, i)
 			half := a&b + (a^b)>>1&low7 // does not carry
@@ -147,5 +164,31 @@ func paeth4(dst, src, prev []byte, step int) {
 		a3 = int(uint8(paeth(a3, b3, c3)) + src[i+3])
 		dst[i], dst[i+1], dst[i+2], dst[i+3] = uint8(a0), uint8(a1), uint8(a2), uint8(a3)
 		c0, c1, c2, c3 = b0, b1, b2, b3
+	}
+}
+
+// AddLeft adds to every byte of a row that n bytes before, as TIFF's predictor
+// needs it.
+func AddLeft(row []byte, n int) {
+	i := pngLeft(row, row, n)
+	switch {
+	case i > 0:
+	case n == 3:
+		var a, b, c byte
+		for ; len(row) >= 3; row = row[3:] {
+			a, b, c = a+row[0], b+row[1], c+row[2]
+			row[0], row[1], row[2] = a, b, c
+		}
+		return
+	case n == 4:
+		var a, b, c, d byte
+		for ; len(row) >= 4; row = row[4:] {
+			a, b, c, d = a+row[0], b+row[1], c+row[2], d+row[3]
+			row[0], row[1], row[2], row[3] = a, b, c, d
+		}
+		return
+	}
+	for i = max(i, n); i < len(row); i++ {
+		row[i] += row[i-n]
 	}
 }
