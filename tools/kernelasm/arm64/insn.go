@@ -186,6 +186,7 @@ func right(name string, u, op uint32, d, n vec, by int) {
 func sshr(d, n vec, by int)  { right("sshr", 0, 0b00000, d, n, by) }
 func srshr(d, n vec, by int) { right("srshr", 0, 0b00100, d, n, by) }
 func ushr(d, n vec, by int)  { right("ushr", 1, 0b00000, d, n, by) }
+func urshr(d, n vec, by int) { right("urshr", 1, 0b00100, d, n, by) }
 func srsra(d, n vec, by int) { right("srsra", 0, 0b00110, d, n, by) }
 func ssra(d, n vec, by int)  { right("ssra", 0, 0b00010, d, n, by) }
 func shl(d, n vec, by int) {
@@ -251,6 +252,12 @@ func uadalp(d, n vec) { pairs("uadalp", 0b00110, d, n) }
 func addv(d V, n vec) {
 	want(n.q && n.size < 3, "addv", n)
 	word(0x0E31B800|n.Q()|n.size<<22|uint32(n.n)<<5|uint32(d), "addv %c%d, %v", "bhs"[n.size], d, n)
+}
+
+// uaddlv adds all bytes of n to the first word of d.
+func uaddlv(d V, n vec) {
+	want(n.size == 0, "uaddlv", n)
+	word(0x2E303800|n.Q()|uint32(n.n)<<5|uint32(d), "uaddlv h%d, %v", d, n)
 }
 
 // permute encodes the zip, uzp and trn instructions.
@@ -340,6 +347,14 @@ func st1(regs int, v vec, at R, by int) { multiple("st1", ones[regs], 0, regs, v
 
 var ones = [5]uint32{1: 0b0111, 2: 0b1010, 3: 0b0110, 4: 0b0010}
 
+// ld1Step and st1Step access one register and then move the address by step.
+func ld1Step(v vec, at, step R) { stepped("ld1", 1, v, at, step) }
+func st1Step(v vec, at, step R) { stepped("st1", 0, v, at, step) }
+
+func stepped(name string, load uint32, v vec, at, step R) {
+	word(0x0C807000|load<<22|v.Q()|v.size<<10|uint32(step)<<16|uint32(at)<<5|uint32(v.n), "%s {%v}, [x%d], x%d", name, v, at, step)
+}
+
 // ld2 to ld4 and st2 to st4 interleave lanes: lane i of register r is element
 // regs*i+r.
 func ld2(v vec, at R, by int) { multiple("ld2", 0b1000, 1, 2, v, at, by) }
@@ -386,12 +401,29 @@ func ldur(d V, at R, off int) {
 }
 
 // st1Lane stores a lane of 4 or 8 bytes; ld1Lane loads one of 2 to 8. by is the
-// post-increment of the address: 0, or the number of bytes.
+// post-increment of the address: 0, or the number of bytes. The Step forms then
+// move the address by step.
 func st1Lane(n lane, at R)         { single("st1", 0, n, at, 0) }
 func ld1Lane(n lane, at R, by int) { single("ld1", 1, n, at, by) }
 
+func ld1LaneStep(n lane, at, step R) { singleStep("ld1", 1, n, at, step) }
+func st1LaneStep(n lane, at, step R) { singleStep("st1", 0, n, at, step) }
+
 func single(name string, load uint32, n lane, at R, by int) {
 	want(by == 0 || by == 1<<n.size, name, by)
+	code, post := laneCode(name, load, n, at), ""
+	if by != 0 {
+		code |= 1<<23 | 31<<16
+		post = fmt.Sprintf(", #%d", by)
+	}
+	word(code, "%s {v%d.%c}[%d], [x%d]%s", name, n.n, "bhsd"[n.size], n.i, at, post)
+}
+
+func singleStep(name string, load uint32, n lane, at, step R) {
+	word(laneCode(name, load, n, at)|1<<23|uint32(step)<<16, "%s {v%d.%c}[%d], [x%d], x%d", name, n.n, "bhsd"[n.size], n.i, at, step)
+}
+
+func laneCode(name string, load uint32, n lane, at R) uint32 {
 	code := 0x0D000000 | load<<22 | uint32(at)<<5 | uint32(n.n)
 	switch n.size {
 	case 1:
@@ -403,10 +435,5 @@ func single(name string, load uint32, n lane, at R, by int) {
 	default:
 		want(false, name, n)
 	}
-	post := ""
-	if by != 0 {
-		code |= 1<<23 | 31<<16
-		post = fmt.Sprintf(", #%d", by)
-	}
-	word(code, "%s {v%d.%c}[%d], [x%d]%s", name, n.n, "bhsd"[n.size], n.i, at, post)
+	return code
 }

@@ -21,6 +21,7 @@ var groups = map[string]func(){
 	"yuv":       yuv,
 	"pngfilter": png,
 	"adler":     adler,
+	"vp8":       vp8,
 }
 
 func main() {
