@@ -26,6 +26,7 @@ func (v V) b8() vec  { return vec{v, 0, false} }
 func (v V) b16() vec { return vec{v, 0, true} }
 func (v V) h4() vec  { return vec{v, 1, false} }
 func (v V) h8() vec  { return vec{v, 1, true} }
+func (v V) s2() vec  { return vec{v, 2, false} }
 func (v V) s4() vec  { return vec{v, 2, true} }
 func (v V) d2() vec  { return vec{v, 3, true} }
 

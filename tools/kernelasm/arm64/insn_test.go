@@ -133,6 +133,13 @@ func TestWords(t *testing.T) {
 		{func() { zip2(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x4e1f7841, "zip2 v1.16b, v2.16b, v31.16b"},
 		{func() { usubw(v(1).h8(), v(2).h8(), v(31).b16()) }, 0x6e3f3041, "usubw2 v1.8h, v2.8h, v31.16b"},
 		{func() { addv(1, v(2).s4()) }, 0x4eb1b841, "addv s1, v2.4s"},
+		{func() { uaddlv(1, v(2).b8()) }, 0x2e303841, "uaddlv h1, v2.8b"},
+		{func() { urshr(v(1).h4(), v(2).h4(), 3) }, 0x2f1d2441, "urshr v1.4h, v2.4h, #3"},
+		{func() { cmhi(v(1).s2(), v(2).s2(), v(31).s2()) }, 0x2ebf3441, "cmhi v1.2s, v2.2s, v31.2s"},
+		{func() { ld1Step(v(1).b16(), 2, 3) }, 0x4cc37041, "ld1 {v1.16b}, [x2], x3"},
+		{func() { st1Step(v(1).b8(), 2, 3) }, 0x0c837041, "st1 {v1.8b}, [x2], x3"},
+		{func() { ld1LaneStep(v(1).s(3), 2, 4) }, 0x4dc49041, "ld1 {v1.s}[3], [x2], x4"},
+		{func() { st1LaneStep(v(1).d(1), 2, 4) }, 0x4d848441, "st1 {v1.d}[1], [x2], x4"},
 	} {
 		out.Reset()
 		c.emit()
