@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -103,21 +102,6 @@ func TestPNGPaethPixels(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-func BenchmarkPNGUnfilter(b *testing.B) {
-	for _, bpp := range []int{3, 4} {
-		for filter := range uint8(5) {
-			b.Run(fmt.Sprintf("%d/%d", bpp, filter), func(b *testing.B) {
-				r := rand.New(rand.NewPCG(1, 2))
-				src, prev, dst := bytesOf(r, 1000*bpp), bytesOf(r, 1000*bpp), make([]byte, 1000*bpp)
-				b.SetBytes(int64(len(src)))
-				for b.Loop() {
-					PNGUnfilter(dst, src, prev, filter, bpp)
-				}
-			})
 		}
 	}
 }

@@ -22,6 +22,8 @@ var groups = map[string]func(){
 	"pngfilter": png,
 	"adler":     adler,
 	"vp8":       vp8,
+	"find":      findWord,
+	"palette":   palette,
 	"vp8l":      vp8l,
 	"rearrange": rearrange,
 }
