@@ -86,7 +86,7 @@ func decodeCases() (list []decodeCase) {
 	var table [256][4]uint8
 	add("palette", n, func() { LookupRGB(rgb[:3*n], stream[:n], &table) })
 	bgr := NewRearranger(3, 2, 1, 0)
-	add("bgr-to-rgb", n, func() { bgr.Row(rgb[:3*n], stream) })
+	add("bgr-to-rgb", n, func() { bgr.Row(rgb[:3*n], stream[:3*n]) })
 	return list
 }
 

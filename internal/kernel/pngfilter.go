@@ -13,11 +13,11 @@ func PNGUnfilter(dst, src, prev []byte, filter byte, bpp int) bool {
 	case 0:
 		copy(dst, src)
 	case 1:
-		left(dst, src, bpp)
+		unfilterLeft(dst, src, bpp)
 	case 2:
-		up(dst, src, prev)
+		unfilterUp(dst, src, prev)
 	case 3:
-		average(dst, src, prev, bpp)
+		unfilterAverage(dst, src, prev, bpp)
 	case 4:
 		if bpp == 3 || bpp == 4 {
 			if i := pngPaeth(dst, src, prev, bpp); i > 0 {
@@ -31,13 +31,13 @@ func PNGUnfilter(dst, src, prev []byte, filter byte, bpp int) bool {
 		for at := 0; at < bpp; {
 			switch {
 			case bpp%4 == 0:
-				paeth4(dst[at:], src[at:], prev[at:], bpp)
+				unfilterPaeth4(dst[at:], src[at:], prev[at:], bpp)
 				at += 4
 			case bpp%3 == 0:
-				paeth3(dst[at:], src[at:], prev[at:], bpp)
+				unfilterPaeth3(dst[at:], src[at:], prev[at:], bpp)
 				at += 3
 			default:
-				paeth1(dst[at:], src[at:], prev[at:], bpp)
+				unfilterPaeth1(dst[at:], src[at:], prev[at:], bpp)
 				at++
 			}
 		}
@@ -49,18 +49,18 @@ func PNGUnfilter(dst, src, prev []byte, filter byte, bpp int) bool {
 
 // The bits of 8 bytes: all but the highest ones, and these.
 const (
-	low7 = 0x7F7F7F7F7F7F7F7F
-	high = 0x8080808080808080
+	lowBits  = 0x7F7F7F7F7F7F7F7F
+	highBits = 0x8080808080808080
 )
 
 // add8 adds 8 bytes.
-func add8(a, b uint64) uint64 { return (a&low7 + b&low7) ^ (a^b)&high }
+func add8(a, b uint64) uint64 { return (a&lowBits + b&lowBits) ^ (a^b)&highBits }
 
 func load8(p []byte, i int) uint64 { return binary.LittleEndian.Uint64(p[i:]) }
 
-// left takes a pixel of up to 8 bytes at a time. What it writes after the pixel
-// the next one overwrites.
-func left(dst, src []byte, bpp int) {
+// unfilterLeft takes a pixel of up to 8 bytes at a time. What it writes after
+// the pixel the next one overwrites.
+func unfilterLeft(dst, src []byte, bpp int) {
 	i := pngLeft(dst, src, bpp)
 	if bpp > 1 {
 		var a uint64
@@ -81,7 +81,7 @@ func left(dst, src []byte, bpp int) {
 	}
 }
 
-func up(dst, src, prev []byte) {
+func unfilterUp(dst, src, prev []byte) {
 	i := pngUp(dst, src, prev)
 	for ; i+8 <= len(src); i += 8 {
 		binary.LittleEndian.PutUint64(dst[i:], add8(load8(src, i), load8(prev, i)))
@@ -91,7 +91,7 @@ func up(dst, src, prev []byte) {
 	}
 }
 
-func average(dst, src, prev []byte, bpp int) {
+func unfilterAverage(dst, src, prev []byte, bpp int) {
 	i := pngAverage(dst, src, prev, bpp)
 	if bpp > 1 {
 		var a uint64
@@ -100,7 +100,7 @@ func average(dst, src, prev []byte, bpp int) {
 		}
 		for ; i+8 <= len(src); i += bpp {
 			b := load8(prev, i)
-			half := a&b + (a^b)>>1&low7 // does not carry
+			half := a&b + (a^b)>>1&lowBits // does not carry
 			a = add8(half, load8(src, i))
 			binary.LittleEndian.PutUint64(dst[i:], a)
 		}
@@ -130,9 +130,9 @@ func paeth(a, b, c int) int {
 	return p
 }
 
-// paeth1, paeth3 and paeth4 reverse the filter of so many bytes of every pixel,
-// which are step apart.
-func paeth1(dst, src, prev []byte, step int) {
+// unfilterPaeth1 and the next two reverse the filter of so many bytes of every
+// pixel, which are step apart.
+func unfilterPaeth1(dst, src, prev []byte, step int) {
 	var a, c int
 	for i := 0; i < len(src) && i < len(prev) && i < len(dst); i += step {
 		b := int(prev[i])
@@ -142,7 +142,7 @@ func paeth1(dst, src, prev []byte, step int) {
 	}
 }
 
-func paeth3(dst, src, prev []byte, step int) {
+func unfilterPaeth3(dst, src, prev []byte, step int) {
 	var a0, a1, a2, c0, c1, c2 int
 	for i := 0; i+2 < len(src) && i+2 < len(prev) && i+2 < len(dst); i += step {
 		b0, b1, b2 := int(prev[i]), int(prev[i+1]), int(prev[i+2])
@@ -154,7 +154,7 @@ func paeth3(dst, src, prev []byte, step int) {
 	}
 }
 
-func paeth4(dst, src, prev []byte, step int) {
+func unfilterPaeth4(dst, src, prev []byte, step int) {
 	var a0, a1, a2, a3, c0, c1, c2, c3 int
 	for i := 0; i+3 < len(src) && i+3 < len(prev) && i+3 < len(dst); i += step {
 		b0, b1, b2, b3 := int(prev[i]), int(prev[i+1]), int(prev[i+2]), int(prev[i+3])

@@ -82,7 +82,9 @@ func TestPNGUnfilter(t *testing.T) {
 // TestPNGPaethPixels compares the filter of four pixels with many samples at
 // the left, above, and above to the left.
 func TestPNGPaethPixels(t *testing.T) {
-	needsVectors(t)
+	if row := make([]byte, 64); pngPaeth(row, row, row, 3) == 0 {
+		t.Skip("no vector instructions here; TestPaeth tests the predictor")
+	}
 	step := short.Step(t, 5)
 	for _, bpp := range []int{3, 4} {
 		src, prev, got := make([]byte, 8*bpp), make([]byte, 8*bpp), make([]byte, 8*bpp)
