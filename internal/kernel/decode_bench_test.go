@@ -66,6 +66,10 @@ func decodeCases() (list []decodeCase) {
 		y, u, v = smooth, smooth, smooth
 		VP8FilterNormal(y[:], 8*stride+16, stride, u[:], v[:], 8*stride+16, stride, &f)
 	})
+	add("vp8-filter-simple", 256, func() {
+		y = smooth
+		VP8FilterSimple(y[:], 8*stride+16, stride, &f)
+	})
 	half := func() []byte { return bytesOf(r, n/2) }
 	chroma := VP8Chroma420{half(), half(), half(), half()}
 	luma, rgb := bytesOf(r, n), make([]byte, 4*n)

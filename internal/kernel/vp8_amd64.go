@@ -35,3 +35,5 @@ func vp8Modes(r *VP8Reader, probs *VP8ModeProbs, above, left *[4]uint8, modes *[
 	vp8ModesBMI2((*byte)(unsafe.Pointer(r)), &probs[0][0], above, left, modes)
 	return true
 }
+
+func vp8FilterSimple([]byte, int, int, *VP8Filter) bool { return false }

@@ -37,3 +37,20 @@ func vp8ToRGBx3SIMD(dst, y *byte, chroma *[4]*byte, n int)
 
 //go:noescape
 func vp8ToRGBx4SIMD(dst, y *byte, chroma *[4]*byte, n int)
+
+// vp8FilterSimpleNEON is VP8FilterSimple. limits are those of outer and inner
+// edges; edges is as in vp8FilterSIMD.
+//
+//go:noescape
+func vp8FilterSimpleNEON(y *byte, stride int, limits *[2]uint8, edges int)
+
+func vp8FilterSimple(y []byte, at, stride int, f *VP8Filter) bool {
+	if !hasSIMD() {
+		return false
+	}
+	// The assembly reads and writes 4 samples more on both sides, and 2 rows
+	// above.
+	_, _, _ = y[at-2*stride], y[at-4], y[at+15*stride+19]
+	vp8FilterSimpleNEON(&y[at], stride, &[2]uint8{f.Limit + 4, f.Limit}, f.edges())
+	return true
+}

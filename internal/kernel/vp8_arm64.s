@@ -1474,6 +1474,399 @@ row:
 done:
 	RET
 
+// func vp8FilterSimpleNEON(y *byte, stride int, limits *[2]uint8, edges int)
+TEXT ·vp8FilterSimpleNEON(SB), 0, $320-32
+	MOVD y+0(FP), R0
+	MOVD stride+8(FP), R1
+	MOVD limits+16(FP), R5
+	MOVD edges+24(FP), R6
+	MOVD $lines-320(SP), R9
+	TST $5, R6
+	BEQ rows
+	SUB $4, R0, R8
+	WORD $0x4cc17100 // ld1 {v0.16b}, [x8], x1
+	WORD $0x4cc17101 // ld1 {v1.16b}, [x8], x1
+	WORD $0x4cc17102 // ld1 {v2.16b}, [x8], x1
+	WORD $0x4cc17103 // ld1 {v3.16b}, [x8], x1
+	WORD $0x4cc17104 // ld1 {v4.16b}, [x8], x1
+	WORD $0x4cc17105 // ld1 {v5.16b}, [x8], x1
+	WORD $0x4cc17106 // ld1 {v6.16b}, [x8], x1
+	WORD $0x4cc17107 // ld1 {v7.16b}, [x8], x1
+	WORD $0x4cc17108 // ld1 {v8.16b}, [x8], x1
+	WORD $0x4cc17109 // ld1 {v9.16b}, [x8], x1
+	WORD $0x4cc1710a // ld1 {v10.16b}, [x8], x1
+	WORD $0x4cc1710b // ld1 {v11.16b}, [x8], x1
+	WORD $0x4cc1710c // ld1 {v12.16b}, [x8], x1
+	WORD $0x4cc1710d // ld1 {v13.16b}, [x8], x1
+	WORD $0x4cc1710e // ld1 {v14.16b}, [x8], x1
+	WORD $0x4cc1710f // ld1 {v15.16b}, [x8], x1
+	WORD $0x4e083810 // zip1 v16.16b, v0.16b, v8.16b
+	WORD $0x4e087811 // zip2 v17.16b, v0.16b, v8.16b
+	WORD $0x4e093832 // zip1 v18.16b, v1.16b, v9.16b
+	WORD $0x4e097833 // zip2 v19.16b, v1.16b, v9.16b
+	WORD $0x4e0a3854 // zip1 v20.16b, v2.16b, v10.16b
+	WORD $0x4e0a7855 // zip2 v21.16b, v2.16b, v10.16b
+	WORD $0x4e0b3876 // zip1 v22.16b, v3.16b, v11.16b
+	WORD $0x4e0b7877 // zip2 v23.16b, v3.16b, v11.16b
+	WORD $0x4e0c3898 // zip1 v24.16b, v4.16b, v12.16b
+	WORD $0x4e0c7899 // zip2 v25.16b, v4.16b, v12.16b
+	WORD $0x4e0d38ba // zip1 v26.16b, v5.16b, v13.16b
+	WORD $0x4e0d78bb // zip2 v27.16b, v5.16b, v13.16b
+	WORD $0x4e0e38dc // zip1 v28.16b, v6.16b, v14.16b
+	WORD $0x4e0e78dd // zip2 v29.16b, v6.16b, v14.16b
+	WORD $0x4e0f38fe // zip1 v30.16b, v7.16b, v15.16b
+	WORD $0x4e0f78ff // zip2 v31.16b, v7.16b, v15.16b
+	WORD $0x4e183a00 // zip1 v0.16b, v16.16b, v24.16b
+	WORD $0x4e187a01 // zip2 v1.16b, v16.16b, v24.16b
+	WORD $0x4e193a22 // zip1 v2.16b, v17.16b, v25.16b
+	WORD $0x4e197a23 // zip2 v3.16b, v17.16b, v25.16b
+	WORD $0x4e1a3a44 // zip1 v4.16b, v18.16b, v26.16b
+	WORD $0x4e1a7a45 // zip2 v5.16b, v18.16b, v26.16b
+	WORD $0x4e1b3a66 // zip1 v6.16b, v19.16b, v27.16b
+	WORD $0x4e1b7a67 // zip2 v7.16b, v19.16b, v27.16b
+	WORD $0x4e1c3a88 // zip1 v8.16b, v20.16b, v28.16b
+	WORD $0x4e1c7a89 // zip2 v9.16b, v20.16b, v28.16b
+	WORD $0x4e1d3aaa // zip1 v10.16b, v21.16b, v29.16b
+	WORD $0x4e1d7aab // zip2 v11.16b, v21.16b, v29.16b
+	WORD $0x4e1e3acc // zip1 v12.16b, v22.16b, v30.16b
+	WORD $0x4e1e7acd // zip2 v13.16b, v22.16b, v30.16b
+	WORD $0x4e1f3aee // zip1 v14.16b, v23.16b, v31.16b
+	WORD $0x4e1f7aef // zip2 v15.16b, v23.16b, v31.16b
+	WORD $0x4e083810 // zip1 v16.16b, v0.16b, v8.16b
+	WORD $0x4e087811 // zip2 v17.16b, v0.16b, v8.16b
+	WORD $0x4e093832 // zip1 v18.16b, v1.16b, v9.16b
+	WORD $0x4e097833 // zip2 v19.16b, v1.16b, v9.16b
+	WORD $0x4e0a3854 // zip1 v20.16b, v2.16b, v10.16b
+	WORD $0x4e0a7855 // zip2 v21.16b, v2.16b, v10.16b
+	WORD $0x4e0b3876 // zip1 v22.16b, v3.16b, v11.16b
+	WORD $0x4e0b7877 // zip2 v23.16b, v3.16b, v11.16b
+	WORD $0x4e0c3898 // zip1 v24.16b, v4.16b, v12.16b
+	WORD $0x4e0c7899 // zip2 v25.16b, v4.16b, v12.16b
+	WORD $0x4e0d38ba // zip1 v26.16b, v5.16b, v13.16b
+	WORD $0x4e0d78bb // zip2 v27.16b, v5.16b, v13.16b
+	WORD $0x4e0e38dc // zip1 v28.16b, v6.16b, v14.16b
+	WORD $0x4e0e78dd // zip2 v29.16b, v6.16b, v14.16b
+	WORD $0x4e0f38fe // zip1 v30.16b, v7.16b, v15.16b
+	WORD $0x4e0f78ff // zip2 v31.16b, v7.16b, v15.16b
+	WORD $0x4e183a00 // zip1 v0.16b, v16.16b, v24.16b
+	WORD $0x4e187a01 // zip2 v1.16b, v16.16b, v24.16b
+	WORD $0x4e193a22 // zip1 v2.16b, v17.16b, v25.16b
+	WORD $0x4e197a23 // zip2 v3.16b, v17.16b, v25.16b
+	WORD $0x4e1a3a44 // zip1 v4.16b, v18.16b, v26.16b
+	WORD $0x4e1a7a45 // zip2 v5.16b, v18.16b, v26.16b
+	WORD $0x4e1b3a66 // zip1 v6.16b, v19.16b, v27.16b
+	WORD $0x4e1b7a67 // zip2 v7.16b, v19.16b, v27.16b
+	WORD $0x4e1c3a88 // zip1 v8.16b, v20.16b, v28.16b
+	WORD $0x4e1c7a89 // zip2 v9.16b, v20.16b, v28.16b
+	WORD $0x4e1d3aaa // zip1 v10.16b, v21.16b, v29.16b
+	WORD $0x4e1d7aab // zip2 v11.16b, v21.16b, v29.16b
+	WORD $0x4e1e3acc // zip1 v12.16b, v22.16b, v30.16b
+	WORD $0x4e1e7acd // zip2 v13.16b, v22.16b, v30.16b
+	WORD $0x4e1f3aee // zip1 v14.16b, v23.16b, v31.16b
+	WORD $0x4e1f7aef // zip2 v15.16b, v23.16b, v31.16b
+	MOVD R9, R10
+	WORD $0x4c9f2140 // st1 {v0.16b, v1.16b, v2.16b, v3.16b}, [x10], #64
+	WORD $0x4c9f2144 // st1 {v4.16b, v5.16b, v6.16b, v7.16b}, [x10], #64
+	WORD $0x4c9f2148 // st1 {v8.16b, v9.16b, v10.16b, v11.16b}, [x10], #64
+	WORD $0x4c9f214c // st1 {v12.16b, v13.16b, v14.16b, v15.16b}, [x10], #64
+	ADD $12, R0, R8
+	WORD $0x0dc18100 // ld1 {v0.s}[0], [x8], x1
+	WORD $0x0dc19100 // ld1 {v0.s}[1], [x8], x1
+	WORD $0x4dc18100 // ld1 {v0.s}[2], [x8], x1
+	WORD $0x4dc19100 // ld1 {v0.s}[3], [x8], x1
+	WORD $0x0dc18101 // ld1 {v1.s}[0], [x8], x1
+	WORD $0x0dc19101 // ld1 {v1.s}[1], [x8], x1
+	WORD $0x4dc18101 // ld1 {v1.s}[2], [x8], x1
+	WORD $0x4dc19101 // ld1 {v1.s}[3], [x8], x1
+	WORD $0x0dc18102 // ld1 {v2.s}[0], [x8], x1
+	WORD $0x0dc19102 // ld1 {v2.s}[1], [x8], x1
+	WORD $0x4dc18102 // ld1 {v2.s}[2], [x8], x1
+	WORD $0x4dc19102 // ld1 {v2.s}[3], [x8], x1
+	WORD $0x0dc18103 // ld1 {v3.s}[0], [x8], x1
+	WORD $0x0dc19103 // ld1 {v3.s}[1], [x8], x1
+	WORD $0x4dc18103 // ld1 {v3.s}[2], [x8], x1
+	WORD $0x4dc19103 // ld1 {v3.s}[3], [x8], x1
+	WORD $0x4e011804 // uzp1 v4.16b, v0.16b, v1.16b
+	WORD $0x4e015806 // uzp2 v6.16b, v0.16b, v1.16b
+	WORD $0x4e031845 // uzp1 v5.16b, v2.16b, v3.16b
+	WORD $0x4e035847 // uzp2 v7.16b, v2.16b, v3.16b
+	WORD $0x4e051890 // uzp1 v16.16b, v4.16b, v5.16b
+	WORD $0x4e0718d1 // uzp1 v17.16b, v6.16b, v7.16b
+	WORD $0x4e055892 // uzp2 v18.16b, v4.16b, v5.16b
+	WORD $0x4e0758d3 // uzp2 v19.16b, v6.16b, v7.16b
+	WORD $0x4c9f2150 // st1 {v16.16b, v17.16b, v18.16b, v19.16b}, [x10], #64
+	WORD $0x4f04e400 // movi v0.16b, #0x80
+	WORD $0x4f00e465 // movi v5.16b, #0x3
+	WORD $0x4f00e486 // movi v6.16b, #0x4
+	WORD $0x4d40c0a1 // ld1r {v1.16b}, [x5]
+	ADD $1, R5, R12
+	WORD $0x4d40c182 // ld1r {v2.16b}, [x12]
+	TBZ $0, R6, columns
+	ADD $32, R9, R8
+	WORD $0x3dc00110 // ldr q16, [x8, #0]
+	WORD $0x3dc00511 // ldr q17, [x8, #16]
+	WORD $0x3dc00912 // ldr q18, [x8, #32]
+	WORD $0x3dc00d13 // ldr q19, [x8, #48]
+	WORD $0x6e327634 // uabd v20.16b, v17.16b, v18.16b
+	WORD $0x6e337615 // uabd v21.16b, v16.16b, v19.16b
+	WORD $0x6e340e94 // uqadd v20.16b, v20.16b, v20.16b
+	WORD $0x6f0f06b5 // ushr v21.16b, v21.16b, #1
+	WORD $0x6e350e94 // uqadd v20.16b, v20.16b, v21.16b
+	WORD $0x6e343c36 // cmhs v22.16b, v1.16b, v20.16b
+	WORD $0x6e201e10 // eor v16.16b, v16.16b, v0.16b
+	WORD $0x6e201e31 // eor v17.16b, v17.16b, v0.16b
+	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
+	WORD $0x6e201e73 // eor v19.16b, v19.16b, v0.16b
+	WORD $0x4e332e17 // sqsub v23.16b, v16.16b, v19.16b
+	WORD $0x4e312e54 // sqsub v20.16b, v18.16b, v17.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e361ef7 // and v23.16b, v23.16b, v22.16b
+	WORD $0x4e260ef4 // sqadd v20.16b, v23.16b, v6.16b
+	WORD $0x4e250ef5 // sqadd v21.16b, v23.16b, v5.16b
+	WORD $0x4f0d0694 // sshr v20.16b, v20.16b, #3
+	WORD $0x4f0d06b5 // sshr v21.16b, v21.16b, #3
+	WORD $0x4e342e52 // sqsub v18.16b, v18.16b, v20.16b
+	WORD $0x4e350e31 // sqadd v17.16b, v17.16b, v21.16b
+	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
+	WORD $0x6e201e31 // eor v17.16b, v17.16b, v0.16b
+	WORD $0x3d800511 // str q17, [x8, #16]
+	WORD $0x3d800912 // str q18, [x8, #32]
+columns:
+	TBZ $2, R6, filtered
+	ADD $96, R9, R8
+	MOVD $3, R7
+column:
+	WORD $0x3dc00110 // ldr q16, [x8, #0]
+	WORD $0x3dc00511 // ldr q17, [x8, #16]
+	WORD $0x3dc00912 // ldr q18, [x8, #32]
+	WORD $0x3dc00d13 // ldr q19, [x8, #48]
+	WORD $0x6e327634 // uabd v20.16b, v17.16b, v18.16b
+	WORD $0x6e337615 // uabd v21.16b, v16.16b, v19.16b
+	WORD $0x6e340e94 // uqadd v20.16b, v20.16b, v20.16b
+	WORD $0x6f0f06b5 // ushr v21.16b, v21.16b, #1
+	WORD $0x6e350e94 // uqadd v20.16b, v20.16b, v21.16b
+	WORD $0x6e343c56 // cmhs v22.16b, v2.16b, v20.16b
+	WORD $0x6e201e10 // eor v16.16b, v16.16b, v0.16b
+	WORD $0x6e201e31 // eor v17.16b, v17.16b, v0.16b
+	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
+	WORD $0x6e201e73 // eor v19.16b, v19.16b, v0.16b
+	WORD $0x4e332e17 // sqsub v23.16b, v16.16b, v19.16b
+	WORD $0x4e312e54 // sqsub v20.16b, v18.16b, v17.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e361ef7 // and v23.16b, v23.16b, v22.16b
+	WORD $0x4e260ef4 // sqadd v20.16b, v23.16b, v6.16b
+	WORD $0x4e250ef5 // sqadd v21.16b, v23.16b, v5.16b
+	WORD $0x4f0d0694 // sshr v20.16b, v20.16b, #3
+	WORD $0x4f0d06b5 // sshr v21.16b, v21.16b, #3
+	WORD $0x4e342e52 // sqsub v18.16b, v18.16b, v20.16b
+	WORD $0x4e350e31 // sqadd v17.16b, v17.16b, v21.16b
+	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
+	WORD $0x6e201e31 // eor v17.16b, v17.16b, v0.16b
+	WORD $0x3d800511 // str q17, [x8, #16]
+	WORD $0x3d800912 // str q18, [x8, #32]
+	ADD $64, R8
+	SUBS $1, R7
+	BNE column
+filtered:
+	MOVD R9, R10
+	WORD $0x4cdf2140 // ld1 {v0.16b, v1.16b, v2.16b, v3.16b}, [x10], #64
+	WORD $0x4cdf2144 // ld1 {v4.16b, v5.16b, v6.16b, v7.16b}, [x10], #64
+	WORD $0x4cdf2148 // ld1 {v8.16b, v9.16b, v10.16b, v11.16b}, [x10], #64
+	WORD $0x4cdf214c // ld1 {v12.16b, v13.16b, v14.16b, v15.16b}, [x10], #64
+	WORD $0x4e083810 // zip1 v16.16b, v0.16b, v8.16b
+	WORD $0x4e087811 // zip2 v17.16b, v0.16b, v8.16b
+	WORD $0x4e093832 // zip1 v18.16b, v1.16b, v9.16b
+	WORD $0x4e097833 // zip2 v19.16b, v1.16b, v9.16b
+	WORD $0x4e0a3854 // zip1 v20.16b, v2.16b, v10.16b
+	WORD $0x4e0a7855 // zip2 v21.16b, v2.16b, v10.16b
+	WORD $0x4e0b3876 // zip1 v22.16b, v3.16b, v11.16b
+	WORD $0x4e0b7877 // zip2 v23.16b, v3.16b, v11.16b
+	WORD $0x4e0c3898 // zip1 v24.16b, v4.16b, v12.16b
+	WORD $0x4e0c7899 // zip2 v25.16b, v4.16b, v12.16b
+	WORD $0x4e0d38ba // zip1 v26.16b, v5.16b, v13.16b
+	WORD $0x4e0d78bb // zip2 v27.16b, v5.16b, v13.16b
+	WORD $0x4e0e38dc // zip1 v28.16b, v6.16b, v14.16b
+	WORD $0x4e0e78dd // zip2 v29.16b, v6.16b, v14.16b
+	WORD $0x4e0f38fe // zip1 v30.16b, v7.16b, v15.16b
+	WORD $0x4e0f78ff // zip2 v31.16b, v7.16b, v15.16b
+	WORD $0x4e183a00 // zip1 v0.16b, v16.16b, v24.16b
+	WORD $0x4e187a01 // zip2 v1.16b, v16.16b, v24.16b
+	WORD $0x4e193a22 // zip1 v2.16b, v17.16b, v25.16b
+	WORD $0x4e197a23 // zip2 v3.16b, v17.16b, v25.16b
+	WORD $0x4e1a3a44 // zip1 v4.16b, v18.16b, v26.16b
+	WORD $0x4e1a7a45 // zip2 v5.16b, v18.16b, v26.16b
+	WORD $0x4e1b3a66 // zip1 v6.16b, v19.16b, v27.16b
+	WORD $0x4e1b7a67 // zip2 v7.16b, v19.16b, v27.16b
+	WORD $0x4e1c3a88 // zip1 v8.16b, v20.16b, v28.16b
+	WORD $0x4e1c7a89 // zip2 v9.16b, v20.16b, v28.16b
+	WORD $0x4e1d3aaa // zip1 v10.16b, v21.16b, v29.16b
+	WORD $0x4e1d7aab // zip2 v11.16b, v21.16b, v29.16b
+	WORD $0x4e1e3acc // zip1 v12.16b, v22.16b, v30.16b
+	WORD $0x4e1e7acd // zip2 v13.16b, v22.16b, v30.16b
+	WORD $0x4e1f3aee // zip1 v14.16b, v23.16b, v31.16b
+	WORD $0x4e1f7aef // zip2 v15.16b, v23.16b, v31.16b
+	WORD $0x4e083810 // zip1 v16.16b, v0.16b, v8.16b
+	WORD $0x4e087811 // zip2 v17.16b, v0.16b, v8.16b
+	WORD $0x4e093832 // zip1 v18.16b, v1.16b, v9.16b
+	WORD $0x4e097833 // zip2 v19.16b, v1.16b, v9.16b
+	WORD $0x4e0a3854 // zip1 v20.16b, v2.16b, v10.16b
+	WORD $0x4e0a7855 // zip2 v21.16b, v2.16b, v10.16b
+	WORD $0x4e0b3876 // zip1 v22.16b, v3.16b, v11.16b
+	WORD $0x4e0b7877 // zip2 v23.16b, v3.16b, v11.16b
+	WORD $0x4e0c3898 // zip1 v24.16b, v4.16b, v12.16b
+	WORD $0x4e0c7899 // zip2 v25.16b, v4.16b, v12.16b
+	WORD $0x4e0d38ba // zip1 v26.16b, v5.16b, v13.16b
+	WORD $0x4e0d78bb // zip2 v27.16b, v5.16b, v13.16b
+	WORD $0x4e0e38dc // zip1 v28.16b, v6.16b, v14.16b
+	WORD $0x4e0e78dd // zip2 v29.16b, v6.16b, v14.16b
+	WORD $0x4e0f38fe // zip1 v30.16b, v7.16b, v15.16b
+	WORD $0x4e0f78ff // zip2 v31.16b, v7.16b, v15.16b
+	WORD $0x4e183a00 // zip1 v0.16b, v16.16b, v24.16b
+	WORD $0x4e187a01 // zip2 v1.16b, v16.16b, v24.16b
+	WORD $0x4e193a22 // zip1 v2.16b, v17.16b, v25.16b
+	WORD $0x4e197a23 // zip2 v3.16b, v17.16b, v25.16b
+	WORD $0x4e1a3a44 // zip1 v4.16b, v18.16b, v26.16b
+	WORD $0x4e1a7a45 // zip2 v5.16b, v18.16b, v26.16b
+	WORD $0x4e1b3a66 // zip1 v6.16b, v19.16b, v27.16b
+	WORD $0x4e1b7a67 // zip2 v7.16b, v19.16b, v27.16b
+	WORD $0x4e1c3a88 // zip1 v8.16b, v20.16b, v28.16b
+	WORD $0x4e1c7a89 // zip2 v9.16b, v20.16b, v28.16b
+	WORD $0x4e1d3aaa // zip1 v10.16b, v21.16b, v29.16b
+	WORD $0x4e1d7aab // zip2 v11.16b, v21.16b, v29.16b
+	WORD $0x4e1e3acc // zip1 v12.16b, v22.16b, v30.16b
+	WORD $0x4e1e7acd // zip2 v13.16b, v22.16b, v30.16b
+	WORD $0x4e1f3aee // zip1 v14.16b, v23.16b, v31.16b
+	WORD $0x4e1f7aef // zip2 v15.16b, v23.16b, v31.16b
+	SUB $4, R0, R8
+	WORD $0x4c817100 // st1 {v0.16b}, [x8], x1
+	WORD $0x4c817101 // st1 {v1.16b}, [x8], x1
+	WORD $0x4c817102 // st1 {v2.16b}, [x8], x1
+	WORD $0x4c817103 // st1 {v3.16b}, [x8], x1
+	WORD $0x4c817104 // st1 {v4.16b}, [x8], x1
+	WORD $0x4c817105 // st1 {v5.16b}, [x8], x1
+	WORD $0x4c817106 // st1 {v6.16b}, [x8], x1
+	WORD $0x4c817107 // st1 {v7.16b}, [x8], x1
+	WORD $0x4c817108 // st1 {v8.16b}, [x8], x1
+	WORD $0x4c817109 // st1 {v9.16b}, [x8], x1
+	WORD $0x4c81710a // st1 {v10.16b}, [x8], x1
+	WORD $0x4c81710b // st1 {v11.16b}, [x8], x1
+	WORD $0x4c81710c // st1 {v12.16b}, [x8], x1
+	WORD $0x4c81710d // st1 {v13.16b}, [x8], x1
+	WORD $0x4c81710e // st1 {v14.16b}, [x8], x1
+	WORD $0x4c81710f // st1 {v15.16b}, [x8], x1
+	WORD $0x4cdf2150 // ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [x10], #64
+	WORD $0x4e123a04 // zip1 v4.16b, v16.16b, v18.16b
+	WORD $0x4e127a06 // zip2 v6.16b, v16.16b, v18.16b
+	WORD $0x4e133a25 // zip1 v5.16b, v17.16b, v19.16b
+	WORD $0x4e137a27 // zip2 v7.16b, v17.16b, v19.16b
+	WORD $0x4e053880 // zip1 v0.16b, v4.16b, v5.16b
+	WORD $0x4e057881 // zip2 v1.16b, v4.16b, v5.16b
+	WORD $0x4e0738c2 // zip1 v2.16b, v6.16b, v7.16b
+	WORD $0x4e0778c3 // zip2 v3.16b, v6.16b, v7.16b
+	ADD $12, R0, R8
+	WORD $0x0d818100 // st1 {v0.s}[0], [x8], x1
+	WORD $0x0d819100 // st1 {v0.s}[1], [x8], x1
+	WORD $0x4d818100 // st1 {v0.s}[2], [x8], x1
+	WORD $0x4d819100 // st1 {v0.s}[3], [x8], x1
+	WORD $0x0d818101 // st1 {v1.s}[0], [x8], x1
+	WORD $0x0d819101 // st1 {v1.s}[1], [x8], x1
+	WORD $0x4d818101 // st1 {v1.s}[2], [x8], x1
+	WORD $0x4d819101 // st1 {v1.s}[3], [x8], x1
+	WORD $0x0d818102 // st1 {v2.s}[0], [x8], x1
+	WORD $0x0d819102 // st1 {v2.s}[1], [x8], x1
+	WORD $0x4d818102 // st1 {v2.s}[2], [x8], x1
+	WORD $0x4d819102 // st1 {v2.s}[3], [x8], x1
+	WORD $0x0d818103 // st1 {v3.s}[0], [x8], x1
+	WORD $0x0d819103 // st1 {v3.s}[1], [x8], x1
+	WORD $0x4d818103 // st1 {v3.s}[2], [x8], x1
+	WORD $0x4d819103 // st1 {v3.s}[3], [x8], x1
+rows:
+	WORD $0x4f04e400 // movi v0.16b, #0x80
+	WORD $0x4f00e465 // movi v5.16b, #0x3
+	WORD $0x4f00e486 // movi v6.16b, #0x4
+	WORD $0x4d40c0a1 // ld1r {v1.16b}, [x5]
+	ADD $1, R5, R12
+	WORD $0x4d40c182 // ld1r {v2.16b}, [x12]
+	SUB R1<<1, R0
+	TBZ $1, R6, inner
+	MOVD R0, R8
+	WORD $0x4cc17110 // ld1 {v16.16b}, [x8], x1
+	WORD $0x4cc17111 // ld1 {v17.16b}, [x8], x1
+	WORD $0x4cc17112 // ld1 {v18.16b}, [x8], x1
+	WORD $0x4cc17113 // ld1 {v19.16b}, [x8], x1
+	WORD $0x6e327634 // uabd v20.16b, v17.16b, v18.16b
+	WORD $0x6e337615 // uabd v21.16b, v16.16b, v19.16b
+	WORD $0x6e340e94 // uqadd v20.16b, v20.16b, v20.16b
+	WORD $0x6f0f06b5 // ushr v21.16b, v21.16b, #1
+	WORD $0x6e350e94 // uqadd v20.16b, v20.16b, v21.16b
+	WORD $0x6e343c36 // cmhs v22.16b, v1.16b, v20.16b
+	WORD $0x6e201e10 // eor v16.16b, v16.16b, v0.16b
+	WORD $0x6e201e31 // eor v17.16b, v17.16b, v0.16b
+	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
+	WORD $0x6e201e73 // eor v19.16b, v19.16b, v0.16b
+	WORD $0x4e332e17 // sqsub v23.16b, v16.16b, v19.16b
+	WORD $0x4e312e54 // sqsub v20.16b, v18.16b, v17.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e361ef7 // and v23.16b, v23.16b, v22.16b
+	WORD $0x4e260ef4 // sqadd v20.16b, v23.16b, v6.16b
+	WORD $0x4e250ef5 // sqadd v21.16b, v23.16b, v5.16b
+	WORD $0x4f0d0694 // sshr v20.16b, v20.16b, #3
+	WORD $0x4f0d06b5 // sshr v21.16b, v21.16b, #3
+	WORD $0x4e342e52 // sqsub v18.16b, v18.16b, v20.16b
+	WORD $0x4e350e31 // sqadd v17.16b, v17.16b, v21.16b
+	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
+	WORD $0x6e201e31 // eor v17.16b, v17.16b, v0.16b
+	ADD R1, R0, R8
+	WORD $0x4c817111 // st1 {v17.16b}, [x8], x1
+	WORD $0x4c817112 // st1 {v18.16b}, [x8], x1
+inner:
+	TBZ $2, R6, done
+	MOVD $3, R7
+row:
+	ADD R1<<2, R0
+	MOVD R0, R8
+	WORD $0x4cc17110 // ld1 {v16.16b}, [x8], x1
+	WORD $0x4cc17111 // ld1 {v17.16b}, [x8], x1
+	WORD $0x4cc17112 // ld1 {v18.16b}, [x8], x1
+	WORD $0x4cc17113 // ld1 {v19.16b}, [x8], x1
+	WORD $0x6e327634 // uabd v20.16b, v17.16b, v18.16b
+	WORD $0x6e337615 // uabd v21.16b, v16.16b, v19.16b
+	WORD $0x6e340e94 // uqadd v20.16b, v20.16b, v20.16b
+	WORD $0x6f0f06b5 // ushr v21.16b, v21.16b, #1
+	WORD $0x6e350e94 // uqadd v20.16b, v20.16b, v21.16b
+	WORD $0x6e343c56 // cmhs v22.16b, v2.16b, v20.16b
+	WORD $0x6e201e10 // eor v16.16b, v16.16b, v0.16b
+	WORD $0x6e201e31 // eor v17.16b, v17.16b, v0.16b
+	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
+	WORD $0x6e201e73 // eor v19.16b, v19.16b, v0.16b
+	WORD $0x4e332e17 // sqsub v23.16b, v16.16b, v19.16b
+	WORD $0x4e312e54 // sqsub v20.16b, v18.16b, v17.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e340ef7 // sqadd v23.16b, v23.16b, v20.16b
+	WORD $0x4e361ef7 // and v23.16b, v23.16b, v22.16b
+	WORD $0x4e260ef4 // sqadd v20.16b, v23.16b, v6.16b
+	WORD $0x4e250ef5 // sqadd v21.16b, v23.16b, v5.16b
+	WORD $0x4f0d0694 // sshr v20.16b, v20.16b, #3
+	WORD $0x4f0d06b5 // sshr v21.16b, v21.16b, #3
+	WORD $0x4e342e52 // sqsub v18.16b, v18.16b, v20.16b
+	WORD $0x4e350e31 // sqadd v17.16b, v17.16b, v21.16b
+	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
+	WORD $0x6e201e31 // eor v17.16b, v17.16b, v0.16b
+	ADD R1, R0, R8
+	WORD $0x4c817111 // st1 {v17.16b}, [x8], x1
+	WORD $0x4c817112 // st1 {v18.16b}, [x8], x1
+	SUBS $1, R7
+	BNE row
+done:
+	RET
+
 DATA vp8Colours<>+0(SB)/8, $0x3408191366254a85
 DATA vp8Colours<>+8(SB)/8, $0xbaeb2204c866011a
 GLOBL vp8Colours<>(SB), RODATA|NOPTR, $16

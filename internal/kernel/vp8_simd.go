@@ -33,16 +33,9 @@ func vp8True(p []byte, at, stride, n int) bool {
 	return true
 }
 
-func vp8FilterNormal(y []byte, at, stride int, u, v []byte, atC, strideC int, f *VP8Filter) bool {
-	if !hasSIMD() {
-		return false
-	}
-	// The assembly reads and writes 4 rows above, and on both sides 4 samples
-	// more than those of the macroblock.
-	_, _ = y[at-4*stride-4], y[at+15*stride+19]
-	_, _ = u[atC-4*strideC-4], u[atC+7*strideC+11]
-	_, _ = v[atC-4*strideC-4], v[atC+7*strideC+11]
-	edges := 0
+// edges returns bits 0 to 2: whether to filter the left edge, the upper one and
+// the inner ones.
+func (f *VP8Filter) edges() (edges int) {
 	if f.Left {
 		edges |= 1
 	}
@@ -52,8 +45,20 @@ func vp8FilterNormal(y []byte, at, stride int, u, v []byte, atC, strideC int, f 
 	if f.Inner {
 		edges |= 4
 	}
+	return edges
+}
+
+func vp8FilterNormal(y []byte, at, stride int, u, v []byte, atC, strideC int, f *VP8Filter) bool {
+	if !hasSIMD() {
+		return false
+	}
+	// The assembly reads and writes 4 rows above, and on both sides 4 samples
+	// more than those of the macroblock.
+	_, _ = y[at-4*stride-4], y[at+15*stride+19]
+	_, _ = u[atC-4*strideC-4], u[atC+7*strideC+11]
+	_, _ = v[atC-4*strideC-4], v[atC+7*strideC+11]
 	limits := [4]uint8{f.Limit + 4, f.Limit, f.Interior, f.Variance}
-	vp8FilterSIMD(&y[at], stride, &u[atC], &v[atC], strideC, &limits, edges)
+	vp8FilterSIMD(&y[at], stride, &u[atC], &v[atC], strideC, &limits, f.edges())
 	return true
 }
 

@@ -222,6 +222,11 @@ func TestVP8Filter(t *testing.T) {
 			VP8FilterNormal(p[0][:], 8*stride+16, stride, p[1][:], p[2][:], 8*stride+16, stride, &f)
 			return slices.Concat(p[0][:], p[1][:], p[2][:])
 		})
+		vp8Compare(t, "simple filter", func() []byte {
+			p := in[0]
+			VP8FilterSimple(p[:], 8*stride+16, stride, &f)
+			return p[:]
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ func vp8() {
 	vp8Blocks()
 	vp8True()
 	vp8Filter()
+	vp8FilterSimple()
 	vp8Colours()
 }
 

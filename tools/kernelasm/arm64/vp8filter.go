@@ -11,7 +11,7 @@ const (
 // edges it copies columns to lines of local memory.
 func vp8Filter() {
 	textFrame("vp8FilterSIMD", 16*vp8Lines, 56, "func vp8FilterSIMD(y *byte, stride int, u, v *byte, strideC int, limits *[4]uint8, edges int)")
-	const at, lines, to, second = R(8), R(9), R(10), R(11)
+	const at, to, second = R(8), R(10), R(11)
 	const stride, strideC = R(1), R(4)
 	start := func() {
 		p("MOVD y+0(FP), R0")
@@ -25,68 +25,21 @@ func vp8Filter() {
 	p("MOVD edges+48(FP), R6")
 	p("MOVD $lines-%d(SP), R9", 16*vp8Lines)
 
-	turn := func() { // transposes V0 to V15
-		for round := range V(4) {
-			in, out := 16*(round%2), 16-16*(round%2)
-			for i := range V(8) {
-				zip1((out + 2*i).b16(), (in + i).b16(), (in + 8 + i).b16())
-				zip2((out + 2*i + 1).b16(), (in + i).b16(), (in + 8 + i).b16())
-			}
-		}
-	}
-	// rest accesses the columns 12 to 15 of luma.
-	rest := func(access func(n lane, at, step R)) {
-		p("ADD $12, R0, R8")
-		for row := range 16 {
-			access(V(row/4).s(row%4), at, stride)
-		}
-	}
-
 	p("TST $5, R6")
 	p("BEQ rows")
-	p("SUB $4, R0, R8")
-	for i := range V(16) {
-		ld1Step(i.b16(), at, stride)
-	}
-	turn()
-	p("MOVD R9, R10")
-	for i := V(0); i < 16; i += 4 {
-		st1(4, i.b16(), to, 64)
-	}
-	rest(ld1LaneStep)
-	for i := range V(2) {
-		uzp1((4 + i).b16(), (2 * i).b16(), (2*i + 1).b16())
-		uzp2((6 + i).b16(), (2 * i).b16(), (2*i + 1).b16())
-	}
-	uzp1(V(16).b16(), V(4).b16(), V(5).b16())
-	uzp1(V(17).b16(), V(6).b16(), V(7).b16())
-	uzp2(V(18).b16(), V(4).b16(), V(5).b16())
-	uzp2(V(19).b16(), V(6).b16(), V(7).b16())
-	st1(4, V(16).b16(), to, 64)
+	vp8LumaColumns()
 	p("SUB $4, R2, R8")
 	p("SUB $4, R3, R11")
 	for i := range V(8) {
 		ld1Step(i.b16(), at, strideC)
 		ld1Step((8 + i).b16(), second, strideC)
 	}
-	turn()
+	vp8TurnBytes()
 	for i := V(0); i < 12; i += 4 {
 		st1(4, i.b16(), to, 64)
 	}
 
 	vp8EdgeConstants()
-	inLines := edgeMemory{
-		load: func(v V, n int) {
-			for i := range n {
-				ldr(4, v+V(i), at, 16*i)
-			}
-		},
-		store: func(v V, from, n int) {
-			for i := range n {
-				str(4, v+V(i), at, 16*(from+i))
-			}
-		},
-	}
 	p("TBZ $0, R6, columns")
 	p("MOVD R9, R8") // four lines before the edge
 	p("MOVD $2, R7")
@@ -110,29 +63,11 @@ func vp8Filter() {
 	p("BNE column")
 
 	label("filtered")
-	p("MOVD R9, R10")
-	for i := V(0); i < 16; i += 4 {
-		ld1(4, i.b16(), to, 64)
-	}
-	turn()
-	p("SUB $4, R0, R8")
-	for i := range V(16) {
-		st1Step(i.b16(), at, stride)
-	}
-	ld1(4, V(16).b16(), to, 64)
-	for i := range V(2) {
-		zip1((4 + i).b16(), (16 + i).b16(), (18 + i).b16())
-		zip2((6 + i).b16(), (16 + i).b16(), (18 + i).b16())
-	}
-	for i := range V(2) {
-		zip1((2 * i).b16(), (4 + 2*i).b16(), (5 + 2*i).b16())
-		zip2((2*i + 1).b16(), (4 + 2*i).b16(), (5 + 2*i).b16())
-	}
-	rest(st1LaneStep)
+	vp8LumaBack()
 	for i := V(0); i < 12; i += 4 {
 		ld1(4, i.b16(), to, 64)
 	}
-	turn()
+	vp8TurnBytes()
 	p("SUB $4, R2, R8")
 	p("SUB $4, R3, R11")
 	for i := range V(8) {
@@ -210,11 +145,91 @@ func vp8Filter() {
 	p("RET")
 }
 
+// vp8TurnBytes transposes V0 to V15.
+func vp8TurnBytes() {
+	for round := range V(4) {
+		in, out := 16*(round%2), 16-16*(round%2)
+		for i := range V(8) {
+			zip1((out + 2*i).b16(), (in + i).b16(), (in + 8 + i).b16())
+			zip2((out + 2*i + 1).b16(), (in + i).b16(), (in + 8 + i).b16())
+		}
+	}
+}
+
+// vp8LumaRest accesses the columns 12 to 15 of luma: four rows a register.
+func vp8LumaRest(access func(n lane, at, step R)) {
+	p("ADD $12, R0, R8")
+	for row := range 16 {
+		access(V(row/4).s(row%4), 8, 1)
+	}
+}
+
+// vp8LumaColumns copies the columns of luma from -4 on to the lines at R9, and
+// sets R10 to their end. R0 is the first sample, R1 the stride.
+func vp8LumaColumns() {
+	p("SUB $4, R0, R8")
+	for i := range V(16) {
+		ld1Step(i.b16(), 8, 1)
+	}
+	vp8TurnBytes()
+	p("MOVD R9, R10")
+	for i := V(0); i < 16; i += 4 {
+		st1(4, i.b16(), 10, 64)
+	}
+	vp8LumaRest(ld1LaneStep)
+	for i := range V(2) {
+		uzp1((4 + i).b16(), (2 * i).b16(), (2*i + 1).b16())
+		uzp2((6 + i).b16(), (2 * i).b16(), (2*i + 1).b16())
+	}
+	uzp1(V(16).b16(), V(4).b16(), V(5).b16())
+	uzp1(V(17).b16(), V(6).b16(), V(7).b16())
+	uzp2(V(18).b16(), V(4).b16(), V(5).b16())
+	uzp2(V(19).b16(), V(6).b16(), V(7).b16())
+	st1(4, V(16).b16(), 10, 64)
+}
+
+// vp8LumaBack is the inverse of vp8LumaColumns.
+func vp8LumaBack() {
+	p("MOVD R9, R10")
+	for i := V(0); i < 16; i += 4 {
+		ld1(4, i.b16(), 10, 64)
+	}
+	vp8TurnBytes()
+	p("SUB $4, R0, R8")
+	for i := range V(16) {
+		st1Step(i.b16(), 8, 1)
+	}
+	ld1(4, V(16).b16(), 10, 64)
+	for i := range V(2) {
+		zip1((4 + i).b16(), (16 + i).b16(), (18 + i).b16())
+		zip2((6 + i).b16(), (16 + i).b16(), (18 + i).b16())
+	}
+	for i := range V(2) {
+		zip1((2 * i).b16(), (4 + 2*i).b16(), (5 + 2*i).b16())
+		zip2((2*i + 1).b16(), (4 + 2*i).b16(), (5 + 2*i).b16())
+	}
+	vp8LumaRest(st1LaneStep)
+}
+
 // edgeMemory accesses the lines of samples across an edge, from the fourth one
 // before it on.
 type edgeMemory struct {
 	load  func(v V, n int)
 	store func(v V, from, n int) // n of them, from that line on
+}
+
+// inLines are lines of local memory from R8 on.
+var inLines = edgeMemory{
+	load: func(v V, n int) {
+		for i := range n {
+			ldr(4, v+V(i), 8, 16*i)
+		}
+	},
+	store: func(v V, from, n int) {
+		for i := range n {
+			str(4, v+V(i), 8, 16*(from+i))
+		}
+	},
 }
 
 // The constants of vp8Edge. limits has those of outer and inner edges, the
