@@ -28,6 +28,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/inflate"
 	"github.com/infer-prep/infer-prep/codec/internal/lzw"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 const name = "tiff"
@@ -393,7 +394,7 @@ func (d *decoder) unpredict(block []byte, rowBytes int) {
 		row := block[:rowBytes]
 		block = block[rowBytes:]
 		if d.h.bits == 8 {
-			addLeft(row, n)
+			kernel.AddLeft(row, n)
 			continue
 		}
 		order := d.dir.order
@@ -405,28 +406,6 @@ func (d *decoder) unpredict(block []byte, rowBytes int) {
 		}
 		for i := 2 * n; i+1 < len(row); i += 2 {
 			order.PutUint16(row[i:], order.Uint16(row[i:])+order.Uint16(row[i-2*n:]))
-		}
-	}
-}
-
-// addLeft adds to every byte that n bytes before.
-func addLeft(row []byte, n int) {
-	switch n {
-	case 3:
-		var a, b, c byte
-		for ; len(row) >= 3; row = row[3:] {
-			a, b, c = a+row[0], b+row[1], c+row[2]
-			row[0], row[1], row[2] = a, b, c
-		}
-	case 4:
-		var a, b, c, d byte
-		for ; len(row) >= 4; row = row[4:] {
-			a, b, c, d = a+row[0], b+row[1], c+row[2], d+row[3]
-			row[0], row[1], row[2], row[3] = a, b, c, d
-		}
-	default:
-		for i := n; i < len(row); i++ {
-			row[i] += row[i-n]
 		}
 	}
 }

@@ -47,6 +47,7 @@ func TestPageEnds(t *testing.T) {
 	t.Run("rearrange", func(t *testing.T) { testRearrangeIn(t, p) })
 	t.Run("vp8l", func(t *testing.T) { testVP8LIn(t, p) })
 	t.Run("palette", func(t *testing.T) { testLookupRGBIn(t, p) })
+	t.Run("png filters", func(t *testing.T) { testPNGUnfilterIn(t, p) })
 	t.Run("cv", func(t *testing.T) { testCVIn(t, p) })
 	t.Run("cv rows", func(t *testing.T) { testCVRowsIn(t, p) })
 	t.Run("pick", func(t *testing.T) { testPickIn(t, p) })
