@@ -11,6 +11,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/dataset/kaldi"
 	_ "github.com/infer-prep/infer-prep/dataset/manifest"
 	_ "github.com/infer-prep/infer-prep/dataset/mds"
+	_ "github.com/infer-prep/infer-prep/dataset/metadatafolder"
 	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
 	_ "github.com/infer-prep/infer-prep/dataset/numpyslices"
 	_ "github.com/infer-prep/infer-prep/dataset/random"

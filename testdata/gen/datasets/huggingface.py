@@ -27,7 +27,7 @@ DTYPES = {"uint32": "int64", "uint64": "int64"}  # of those that infer-prep lack
 
 def value(t, v):
     """A value of an Arrow type as sourcetest.Golden compares it."""
-    if pa.types.is_string(t) or pa.types.is_binary(t) or pa.types.is_fixed_size_binary(t):
+    if pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_binary(t) or pa.types.is_fixed_size_binary(t):
         return encoded(v if isinstance(v, bytes) else v.encode())
     while pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t):
         t = t.value_type
@@ -175,10 +175,64 @@ def folder():
     return {"source": "image_folder", "params": params, "rows": want, "class_indexing": {n: i for i, n in enumerate(names)}}
 
 
+def metadata():
+    """Folders with metadata.jsonl and metadata.csv."""
+    out = ROOT / "testdata" / "datasets" / "metadatafolder"
+    shutil.rmtree(out, ignore_errors=True)
+    images = sorted((ROOT / "testdata" / "images").glob("*.jpg"), key=lambda p: (p.stat().st_size, p.name))[:4]
+
+    def folder(name, *files):
+        (out / name).mkdir(parents=True, exist_ok=True)
+        for i, f in enumerate(files):
+            (out / name / f).parent.mkdir(exist_ok=True)
+            shutil.copy(images[i % 4], out / name / f)
+        return out / name
+
+    def lines(folder, rows):
+        (folder / "metadata.jsonl").write_text("".join(json.dumps(r, ensure_ascii=k % 2 == 0) + "\n" for k, r in enumerate(rows)))
+
+    lines(folder("jsonl/train", "0.jpg", "sub/1.jpg", "2.jpg", "not listed.jpg"), [
+        {"file_name": "sub/1.jpg", "mask_file_name": "0.jpg", "label": 3, "score": 1, "ok": True, "caption": "größe 😀", "objects": {"bbox": [[1, 2.5, 3, 4], [5, 6, 7, 8]], "ids": [7, 9]}, "grid": [[1], [2]]},
+        {"label": -1, "file_name": "./0.jpg", "mask_file_name": "sub/../2.jpg", "score": 0.1, "ok": False, "caption": "", "objects": {"ids": [], "bbox": [[0, 0, 0, 1]]}, "grid": [[], []]},
+        {"file_name": "2.jpg", "mask_file_name": "2.jpg", "label": 1 << 62, "score": 1e300, "ok": True, "caption": "a\n\"b\"", "objects": {"bbox": [[0, 0, 0, 0]], "ids": [-5]}, "grid": [[1, 2, 3]]}])
+    lines(folder("jsonl/my_test-2", "0.jpg"), [
+        {"file_name": "0.jpg", "mask_file_name": "0.jpg", "label": 0, "score": 0.0, "ok": False, "caption": "t", "objects": {"bbox": [[0.5, 0, 0, 0]], "ids": [1]}, "grid": [[5]]}])
+    root = folder("csv", "a/0.jpg", "b/1.jpg", "b/2.jpg")
+    (root / "metadata.csv").write_text('file_name,count,weight,flag,name,"odd, name"\r\na/0.jpg,7,0.5,TRUE,"two\nlines",1\r\nb/1.jpg,-07,2,False,"a ""b""",x\r\n"b/2.jpg", 8 ,1e-3,true,ü,TRUE\r\n')
+    (folder("two/valid/x", "0.jpg") / "metadata.csv").write_text("image_file_name,label\n0.jpg,1\n")
+    cases = []
+    for name, split in [("jsonl", "train"), ("jsonl", "test"), ("csv", "train"), ("two", "validation")]:
+        with tempfile.TemporaryDirectory() as cache:
+            d = load_dataset("imagefolder", data_dir=str(out / name), split=split, cache_dir=cache)
+            for c, f in d.features.items():
+                if isinstance(f, Image):
+                    d = d.cast_column(c, Image(decode=False))
+            want = [{k: v for k, v in r.items() if not k.endswith(".path")} for r in rows(Filled(d.data.table))]
+        params = {"dir": f"../../testdata/datasets/metadatafolder/{name}", "split": "" if name == "csv" else split, "columns": []}
+        cases.append({"source": "metadata_folder", "params": params, "rows": want})
+    write("../../../testdata/datasets/metadatafolder/datasets.json", f"datasets {datasets.__version__}", cases)
+
+
+class Filled:
+    """A table whose images have the bytes of their files."""
+
+    def __init__(self, table):
+        self.table, self.schema = table, table.schema
+
+    def to_pylist(self):
+        l = self.table.to_pylist()
+        for r in l:
+            for k, v in r.items():
+                if isinstance(v, dict) and set(v) == {"bytes", "path"}:
+                    r[k] = v | {"bytes": Path(v["path"]).read_bytes()}
+        return l
+
+
 for d in ["parquet", "hub", "saved", "cache"]:
     shutil.rmtree(OUT / d, ignore_errors=True)
 parquet()
 cases = images()
+metadata()
 write("../../../testdata/datasets/imagefolder/datasets.json", f"datasets {datasets.__version__}", [folder()])
 for source in ["parquet", "arrow"]:
     write(f"datasets_{source}.json", f"datasets {datasets.__version__}", [c for c in cases if c["source"] == source])
