@@ -213,6 +213,33 @@ def metadata():
     write("../../../testdata/datasets/metadatafolder/datasets.json", f"datasets {datasets.__version__}", cases)
 
 
+def paths():
+    """Tables whose images are paths: Parquet and Arrow, in a folder with the images."""
+    out = OUT / "paths"
+    out.mkdir()
+    images = sorted((ROOT / "testdata" / "images").glob("*.jpg"), key=lambda p: (p.stat().st_size, p.name))[:2]
+    for i, p in enumerate(images):
+        (out / "images").mkdir(exist_ok=True)
+        shutil.copy(p, out / "images" / f"{i}.jpg")
+    features = Features({"image": Image(), "label": Value("int64")})
+    table = {"image": [{"bytes": None, "path": "images/1.jpg"}, {"bytes": b"here", "path": "images/0.jpg"}, {"bytes": None, "path": "images/0.jpg"}], "label": [1, 2, 3]}
+    d = Dataset.from_dict(table, features=features)
+    before = os.getcwd()
+    os.chdir(out)  # datasets opens paths relative to the working directory
+    try:
+        pq.write_table(d.data.table, "data.parquet")
+        with pa.ipc.new_stream("data.arrow", d.data.table.schema) as w:  # as datasets' cache; save_to_disk embeds the files
+            w.write_table(d.data.table.combine_chunks())
+        want = []
+        for r, raw in zip(load_dataset("parquet", data_files="data.parquet", split="train").cast_column("image", Image(decode=False)), table["image"]):
+            assert r["image"] == raw
+            want.append({"image": encoded(raw["bytes"] or Path(raw["path"]).read_bytes()), "image.path": encoded(raw["path"].encode()), "label": value(pa.int64(), r["label"])})
+        assert Dataset.from_file("data.arrow")[0]["image"].size == load_dataset("parquet", data_files="data.parquet", split="train")[0]["image"].size
+    finally:
+        os.chdir(before)
+    return [case("parquet", ["paths/data.parquet"], want), case("arrow", ["paths/data.arrow"], want)]
+
+
 class Filled:
     """A table whose images have the bytes of their files."""
 
@@ -228,10 +255,10 @@ class Filled:
         return l
 
 
-for d in ["parquet", "hub", "saved", "cache"]:
+for d in ["parquet", "hub", "saved", "cache", "paths"]:
     shutil.rmtree(OUT / d, ignore_errors=True)
 parquet()
-cases = images()
+cases = images() + paths()
 metadata()
 write("../../../testdata/datasets/imagefolder/datasets.json", f"datasets {datasets.__version__}", [folder()])
 for source in ["parquet", "arrow"]:
