@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
