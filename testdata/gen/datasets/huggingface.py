@@ -14,9 +14,10 @@ os.environ["HF_HOME"] = tempfile.mkdtemp()
 
 import datasets
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import ClassLabel, Dataset, Features, Image, List, Value, load_dataset, load_from_disk
+from datasets import Array2D, ClassLabel, Dataset, Features, Image, List, Value, load_dataset, load_from_disk
 from shared import EXTENSIONS, encoded, file, integer
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -240,6 +241,58 @@ def paths():
     return [case("parquet", ["paths/data.parquet"], want), case("arrow", ["paths/data.arrow"], want)]
 
 
+def lerobot():
+    """Data sets of LeRobot in the layouts of versions 2.1 and 3.0, with two episodes of 3 and 2 frames."""
+    info = {"robot_type": "so100", "total_episodes": 2, "total_frames": 5, "total_tasks": 2, "total_chunks": 1, "chunks_size": 1000, "fps": 30, "splits": {"train": "0:2"}}
+    info["features"] = {
+        "observation.state": {"dtype": "float32", "shape": [6], "names": [f"joint {i}" for i in range(6)]},
+        "action": {"dtype": "float32", "shape": [2, 3], "names": None},
+        "observation.images.front": {"dtype": "image", "shape": [2, 2, 3], "names": ["height", "width", "channel"]},
+        "observation.images.top": {"dtype": "video", "shape": [480, 640, 3], "names": ["height", "width", "channel"]},
+        "next.done": {"dtype": "bool", "shape": [1], "names": None}, "timestamp": {"dtype": "float32", "shape": [1], "names": None},
+        **{k: {"dtype": "int64", "shape": [1], "names": None} for k in ["frame_index", "episode_index", "index", "task_index"]}}
+    features = Features({
+        "observation.state": List(Value("float32"), length=6), "action": Array2D((2, 3), "float32"), "observation.images.front": Image(),
+        "next.done": Value("bool"), "timestamp": Value("float32"), **{k: Value("int64") for k in ["frame_index", "episode_index", "index", "task_index"]}})
+    jpegs = sorted((ROOT / "testdata" / "images").glob("*.jpg"), key=lambda p: (p.stat().st_size, p.name))[:5]
+    tasks = ["pick it up", "größe"]
+    episodes, at = [], 0
+    for e, n in enumerate([3, 2]):
+        i = np.arange(n)
+        episodes.append(Dataset.from_dict({
+            "observation.state": (i[:, None] / 3 + np.arange(6)).astype(np.float32), "action": (i[:, None, None] + np.ones((n, 2, 3))).astype(np.float32),
+            "observation.images.front": [{"bytes": jpegs[at + k].read_bytes(), "path": f"frame_{k:06d}.png"} for k in range(n)],
+            "next.done": i == n - 1, "timestamp": (i / 30).astype(np.float32), "frame_index": i, "episode_index": [e] * n, "index": at + i, "task_index": [1 - e] * n}, features=features))
+        at += n
+    out = OUT / "lerobot"
+    for v in ["v2.1", "v3.0"]:
+        (out / v / "meta").mkdir(parents=True)
+        (out / v / "data" / "chunk-000").mkdir(parents=True)
+    old = info | {"codebase_version": "v2.1", "data_path": "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet"}
+    (out / "v2.1" / "meta" / "info.json").write_text(json.dumps(old, indent=4))
+    (out / "v2.1" / "meta" / "tasks.jsonl").write_text("".join(json.dumps({"task_index": i, "task": t}) + "\n" for i, t in enumerate(tasks)))
+    for e, d in enumerate(episodes):
+        d.to_parquet(out / "v2.1" / "data" / "chunk-000" / f"episode_{e:06d}.parquet")
+    new = info | {"codebase_version": "v3.0", "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"}
+    (out / "v3.0" / "meta" / "info.json").write_text(json.dumps(new, indent=4))
+    pd.DataFrame({"task_index": range(2)}, index=tasks).to_parquet(out / "v3.0" / "meta" / "tasks.parquet")
+    datasets.concatenate_datasets(episodes).to_parquet(out / "v3.0" / "data" / "chunk-000" / "file-000.parquet")
+    cases = []
+    for v in ["v2.1", "v3.0"]:
+        d = load_dataset(str(out / v / "data"), split="train")  # as LeRobotDataset loads it
+        assert d.features == features
+        want = []
+        for r in rows(d.data.table.cast(storage(d.data.table.schema))):
+            want.append(r | {"task": encoded(tasks[int(r["task_index"]["data"][0])].encode())})
+        cases.append({"source": "lerobot", "params": {"dir": f"../testdata/lerobot/{v}", "columns": []}, "rows": want})
+    write("datasets_lerobot.json", f"datasets {datasets.__version__}", cases)
+
+
+def storage(schema):
+    """A schema without extension types, which datasets gives arrays."""
+    return pa.schema([pa.field(f.name, f.type.storage_type if isinstance(f.type, pa.ExtensionType) else f.type) for f in schema])
+
+
 class Filled:
     """A table whose images have the bytes of their files."""
 
@@ -255,11 +308,12 @@ class Filled:
         return l
 
 
-for d in ["parquet", "hub", "saved", "cache", "paths"]:
+for d in ["parquet", "hub", "saved", "cache", "paths", "lerobot"]:
     shutil.rmtree(OUT / d, ignore_errors=True)
 parquet()
 cases = images() + paths()
 metadata()
+lerobot()
 write("../../../testdata/datasets/imagefolder/datasets.json", f"datasets {datasets.__version__}", [folder()])
 for source in ["parquet", "arrow"]:
     write(f"datasets_{source}.json", f"datasets {datasets.__version__}", [c for c in cases if c["source"] == source])
