@@ -44,20 +44,20 @@ type Op struct {
 
 // Model is the content of a model's file, at most 64 MiB. In JSON, and in msgp
 // as a text of JSON, tokenizer.json is an object and a .model file is base64.
-type Model string
+type Model []byte
 
 // maxModel is the most bytes of a model.
 const maxModel = 64 << 20
 
-func (m Model) text() bool { return strings.HasPrefix(strings.TrimLeft(string(m), " \t\r\n"), "{") }
+func (m Model) text() bool { return bytes.HasPrefix(bytes.TrimLeft(m, " \t\r\n"), []byte("{")) }
 
 // MarshalJSON returns an object or base64.
 func (m Model) MarshalJSON() ([]byte, error) {
 	if !m.text() {
-		return json.Marshal([]byte(m))
+		return json.Marshal(append([]byte{}, m...))
 	}
 	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(m)); err != nil {
+	if err := json.Compact(&b, m); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
@@ -73,7 +73,7 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 		if err := json.Compact(&c, b); err != nil {
 			return err
 		}
-		*m = Model(c.String())
+		*m = c.Bytes()
 		return nil
 	}
 	var s string
@@ -84,7 +84,7 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("a model as text is base64: %w", err)
 	}
-	*m = Model(raw)
+	*m = raw
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (m Model) parse() (splitter, error) {
 	parsedMu.Lock()
 	defer parsedMu.Unlock()
 	for i, p := range parsed {
-		if p.of == m {
+		if bytes.Equal(p.of, m) {
 			parsed = append(append(parsed[:i], parsed[i+1:]...), p)
 			return p.s, nil
 		}
@@ -138,9 +138,9 @@ func (m Model) parse() (splitter, error) {
 	var s splitter
 	var err error
 	if m.text() {
-		s, err = parseTokenizer([]byte(m))
+		s, err = parseTokenizer(m)
 	} else {
-		s, err = parsePieces([]byte(m))
+		s, err = parsePieces(m)
 	}
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (m Model) parse() (splitter, error) {
 func init() { transforms.Register((*Op)(nil)) }
 
 // New returns the op of the content of a .model file or of tokenizer.json.
-func New(model []byte) *Op { return &Op{Model: Model(model)} }
+func New(model []byte) *Op { return &Op{Model: model} }
 
 // Merges returns the op of the content of vocab.json and merges.txt, with the
 // byte-level pre-tokenizer that such models have. prefix puts a space in front
@@ -190,7 +190,7 @@ func (*Op) Info() transforms.Info {
 
 // Validate parses the model.
 func (o *Op) Validate() error {
-	if o.Model == "" {
+	if len(o.Model) == 0 {
 		return fmt.Errorf("%w: no model, want the content of a .model file or of tokenizer.json", transforms.ErrParam)
 	}
 	if _, err := o.Model.parse(); err != nil {
@@ -225,7 +225,7 @@ func (o *Op) run(c *transforms.Context, text []byte) ([]int32, error) {
 		return nil, fmt.Errorf("%w: text is not UTF-8", transforms.ErrInput)
 	}
 	w, ok := c.State.(*work)
-	if !ok || w.of != o.Model {
+	if !ok || len(w.of) != len(o.Model) || &w.of[0] != &o.Model[0] {
 		s, err := o.Model.parse()
 		if err != nil {
 			return nil, fmt.Errorf("%w: model: %w", transforms.ErrParam, err)
