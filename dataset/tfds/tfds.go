@@ -22,8 +22,8 @@ import (
 
 // TFDS reads a split of a folder that TensorFlow Datasets prepared: the one
 // with dataset_info.json, features.json and the shards, such as mnist/3.0.1.
-// The shards are TFRecord files, which the source tfrecord opens. Files in other
-// formats, such as array_record, are refused.
+// The shards are TFRecord files, which the source tfrecord opens. Files in
+// other formats, such as array_record, are refused.
 //
 // Columns: the features in the order of their names, or the chosen ones. Images
 // are bytes, the encoded file; text is bytes. Labels are int64. Other features
@@ -43,7 +43,7 @@ import (
 // without shuffling, read one shard after the other.
 type TFDS struct {
 	Dir string `json:"dir"`
-	// Split is the name of a split, as dataset_info.json has it. Default: train.
+	// Split is the name of a split in dataset_info.json. Default: train.
 	Split string `json:"split"`
 	// Columns are the chosen columns, in this order. Default: all.
 	Columns []string `json:"columns"`

@@ -21,8 +21,8 @@ import (
 // folds the division, the subtraction and the division of the graph's end into
 // one multiplication and one addition, whose constants are rounded. For the 256
 // values of a pixel that differs by three units in the last place at most, and
-// numbers from 2 to 4 have units of 2^-22. With form=host the tensors are equal.
-// INFER_PREP_ORT_OPENVINO is the folder of a library with that provider.
+// numbers from 2 to 4 have units of 2^-22. With form=host the tensors are
+// equal. INFER_PREP_ORT_OPENVINO is the folder of a library with that provider.
 func TestOpenVINO(t *testing.T) {
 	lib := os.Getenv("INFER_PREP_ORT_OPENVINO")
 	if lib == "" {

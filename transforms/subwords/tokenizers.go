@@ -133,7 +133,7 @@ func parseTokenizer(b []byte) (*tokenizer, error) {
 		}
 		t.added = append(t.added, added{[]byte(a.Content), a.ID, a.Normalized})
 	}
-	// Bytes that print are themselves, the others are the characters from 256 on.
+	// Bytes that print are themselves, the others the characters from 256 on.
 	next := rune(256)
 	for b := range 256 {
 		r := rune(b)
@@ -205,7 +205,7 @@ func (t *tokenizer) pretokenize(w *work, text []byte) {
 // contractions are the endings that are words of their own.
 var contractions = [][]byte{[]byte("'s"), []byte("'t"), []byte("'re"), []byte("'ve"), []byte("'m"), []byte("'ll"), []byte("'d")}
 
-// class returns the kind of a character: a space, a letter, a number or another.
+// class returns the kind of a character: space, letter, number or another.
 func class(r rune) int {
 	switch {
 	case unicode.IsSpace(r):

@@ -33,10 +33,10 @@ import (
 // have it so. task is the text that meta/tasks.jsonl or meta/tasks.parquet has
 // for the row's task_index.
 //
-// Version 2 has a file for each episode, whose name info.json states; in version
-// 3 all files below data are read, sorted. Open compares the number of frames
-// with info.json. The Key is the file and the row's number in it, as in the
-// source parquet.
+// Version 2 has a file for each episode, whose name info.json states; in
+// version 3 all files below data are read, sorted. Open compares the number of
+// frames with info.json. The Key is the file and the row's number in it, as in
+// the source parquet.
 //
 // Reference: the layout that LeRobot 0.4 writes; datasets 5.2.0's load_dataset
 // has the same rows in the same order.

@@ -25,10 +25,10 @@ import (
 // of unknown sizes: the lists within a row must have equal lengths. The fields
 // of a struct are columns with a dot, objects.bbox; lists of structs are
 // columns too. A struct of bytes and path, which is how datasets stores an
-// image, is the columns image (its bytes) and image.path. An image without bytes
-// is the file at its path, relative to the folder of the Parquet file; one that
-// leaves the folder is an error of its row, unless the store allows it. datasets
-// opens it relative to the working directory. Decimal numbers and
+// image, is the columns image (its bytes) and image.path. An image without
+// bytes is the file at its path, relative to the folder of the Parquet file;
+// one that leaves the folder is an error of its row, unless the store allows
+// it. datasets opens it relative to the working directory. Decimal numbers and
 // lists of text can't be read, so the other columns must be chosen then. A
 // chosen column without a value is an error of its row.
 //
