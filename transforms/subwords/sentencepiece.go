@@ -467,14 +467,14 @@ func (m *pieces) mergePieces(w *work) {
 	before := false
 	var resegment func(from, to int)
 	resegment = func(from, to int) {
-		s := string(text[from:to])
-		id, ok := m.other[s]
+		s := text[from:to]
+		id, ok := m.other[string(s)]
 		if !ok {
-			if id, ok = m.normal[s]; !ok {
+			if id, ok = m.normal[string(s)]; !ok {
 				id = m.unknown
 			}
 		}
-		if cut, again := unused[s]; again && m.list[id].kind == unusedPiece {
+		if cut, again := unused[string(s)]; again && m.list[id].kind == unusedPiece {
 			resegment(from, from+cut)
 			resegment(from+cut, to)
 			return

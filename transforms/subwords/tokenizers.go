@@ -228,15 +228,16 @@ func word(text []byte) int {
 		}
 	}
 	at := 0
-	r, n := utf8.DecodeRune(text)
+	r, _ := utf8.DecodeRune(text)
 	if r == ' ' && len(text) > 1 {
-		if after, k := utf8.DecodeRune(text[1:]); class(after) != 0 {
-			at, r, n = 1, after, k
+		if after, _ := utf8.DecodeRune(text[1:]); class(after) != 0 {
+			at, r = 1, after
 		}
 	}
 	kind, last := class(r), 0
 	for at < len(text) {
-		if r, n = utf8.DecodeRune(text[at:]); class(r) != kind {
+		r, n := utf8.DecodeRune(text[at:])
+		if class(r) != kind {
 			break
 		}
 		last = n
