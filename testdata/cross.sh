@@ -19,10 +19,10 @@ GO=${GO:-go}
 goldens="./transforms ./internal/kernel/... ./tools/digest ./codec/... ./internal/exactmath"
 # numbers: all packages that compute with floats, for platforms that fuse a
 # product and a sum (arm64, s390x, GOAMD64=v3), and for purego.
-numbers="./datagraph ./compat/... $goldens ./rng ./tensor/... ./onnx ./internal/cpu ./importer/hf/tokens ./importer/hf/video"
+numbers="./datagraph ./compat/... $goldens ./rng ./tensor/... ./onnx ./internal/cpu ./importer/hf/tokens ./importer/hf/video ./transforms/subwords"
 # bytes: packages that read or write numbers of several bytes, for s390x, whose
 # order of bytes is another.
-bytes="./internal/msgpack ./records/... ./recordio/... ./modelbundle ./dataset/internal/... ./dataset/sets/internal/..."
+bytes="./internal/msgpack ./records/... ./recordio/... ./modelbundle ./dataset/internal/... ./dataset/sets/internal/... ./dataset/tfds"
 # words: the other packages with goldens, for 386, whose int has 32 bits. It runs
 # at the speed of this machine; no emulator does.
 words="./dataset/... ./importer/... ./pack ./pullpipe ./eager ./device ./device/cpu ./transforms/plugin"
