@@ -38,9 +38,9 @@ import (
 // The Key is the name of the row's first file, relative to Dir, or the place of
 // the row if no file is chosen.
 //
-// A name that leaves the folder of its metadata file, an absolute one and a URL
-// are errors of their row. Links are followed as in the source image_folder.
-// Folders that are links are not searched for metadata files.
+// A name that leaves Dir is an error of its row; see store.AllowOutside. Links
+// are followed as in the source image_folder. Folders that are links are not
+// searched for metadata files.
 //
 // Reference: datasets 5.2.0's imagefolder has the same rows. It orders several
 // metadata files of a split at random; here they are sorted. It reads text that
@@ -315,13 +315,17 @@ func (d *rows) row(ctx context.Context, i int64) (*meta, *reading, error) {
 	return m, r, nil
 }
 
-// file returns the name below Dir of a file that a row names.
-func (m *meta) file(name []byte) (string, error) {
-	clean := strings.ReplaceAll(path.Clean(string(name)), `\`, "/")
-	if len(name) == 0 || strings.Contains(string(name), "://") || path.IsAbs(clean) || store.IsAbs(string(name)) || clean == ".." || strings.HasPrefix(clean, "../") {
-		return "", fmt.Errorf("%w: file %q, want a relative name in the folder of the metadata", dataset.ErrData, name)
+// file returns the name of a file that a row names, and its key.
+func (d *rows) file(m *meta, name []byte) (full, key string, err error) {
+	key = string(name)
+	switch {
+	case key == "":
+		return "", "", fmt.Errorf("%w: an empty name of a file", dataset.ErrData)
+	case store.IsAbs(key):
+		return key, key, nil // the folder refuses it if it is elsewhere
 	}
-	return path.Join(m.dir, clean), nil
+	key = path.Join(m.dir, strings.ReplaceAll(key, `\`, "/"))
+	return store.Join(d.dir, key), key, nil
 }
 
 // Read reads a row and its files.
@@ -348,14 +352,14 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 			}
 			continue
 		}
-		name, err := m.file(v.text)
+		name, key, err := d.file(m, v.text)
 		if err != nil {
 			return fail(c, err)
 		}
 		if first {
-			s.Key, first = name, false
+			s.Key, first = key, false
 		}
-		if err := files.Read(ctx, d.folder, &s.Values[k], store.Join(d.dir, name)); err != nil {
+		if err := files.Read(ctx, d.folder, &s.Values[k], name); err != nil {
 			return fail(c, err)
 		}
 	}
@@ -375,9 +379,9 @@ func (d *rows) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
 		if !c.file || v == nil {
 			continue
 		}
-		name, err := m.file(v.text)
+		name, _, err := d.file(m, v.text)
 		if err == nil {
-			b, err = files.Stamp(ctx, d.folder, b, store.Join(d.dir, name))
+			b, err = files.Stamp(ctx, d.folder, b, name)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("metadatafolder: %w", err)

@@ -38,8 +38,8 @@ import (
 // frames with info.json. The Key is the file and the row's number in it, as in
 // the source parquet.
 //
-// Reference: the layout that LeRobot 0.4 writes; datasets 5.2.0's load_dataset
-// has the same rows in the same order.
+// Reference: the layouts of LeRobot's format, without a run of LeRobot itself.
+// datasets 5.2.0's load_dataset has the same rows in the same order.
 type LeRobot struct {
 	// Dir is the folder with meta and data.
 	Dir string `json:"dir"`
