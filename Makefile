@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -58,6 +58,15 @@ test-device: ## the tests that need ONNX Runtime
 	INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -run 'Device|Classifier' ./cmd/internal/cli && \
 	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -count=1 ./device/ort && \
 	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -race ./device/...; }
+
+# ONNX Runtime with OpenVINO from PyPI, for x86-64; not a part of .ci/run.
+test-openvino: ## the classifier of the examples on ort:openvino, on the CPU
+	@py=$$(parity/venv.sh device/ort/requirements-openvino.txt) && lib=$$($$py -c 'import importlib.util, os; print(os.path.join(os.path.dirname(importlib.util.find_spec("onnxruntime").origin), "capi"))') && \
+	INFER_PREP_ORT_OPENVINO=$$lib $(GO) test -vet=off -count=1 -v -run TestOpenVINO ./device/ort
+
+# The programs of examples/edge; not a part of .ci/run. RUNTIMES=litert leaves ExecuTorch out, which needs torch (3 GB).
+edge-test: ## RUNTIMES=NAMES: the classifier on LiteRT and ExecuTorch, with a bundle's tensors
+	@GO="$(GO)" examples/edge/test.sh $(RUNTIMES)
 
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules
