@@ -127,6 +127,17 @@ func Register(f Format) {
 	formats.Add(f.Name, &f)
 }
 
+// NewFormatDecoder returns a decoder of a linked format, nil if the format is
+// not linked. Formats that hold images of other formats use it; programs use
+// [Decoder], which applies the policies.
+func NewFormatDecoder(format string) FormatDecoder {
+	f, ok := formats.Get(format)
+	if !ok {
+		return nil
+	}
+	return f.New()
+}
+
 // Formats returns the names of the linked formats, sorted.
 func Formats() []string { return slices.Clone(formats.Names()) }
 

@@ -23,12 +23,22 @@ type RowDecoder interface {
 	DecodeRows(sink RowSink, region Region) (damaged, err error)
 }
 
+// PaletteDecoder is a RowDecoder whose images may have mode P.
+type PaletteDecoder interface {
+	RowDecoder
+	// Palette sets the Palette of dst to that of the open image.
+	Palette(dst *Raster)
+}
+
 // DecodeRows decodes the pixels of a region of the result and passes them to
-// sink as rows with the result's channels. It refuses the images that Decode
-// refuses, even for damage outside the region. An error may follow rows; the
-// caller then discards them. JPEG needs memory for a few rows and computes no
-// pixels outside the region, unless the image has to be turned. Other formats
-// decode the whole image first.
+// sink as rows with the result's channels. An error may follow rows; the caller
+// then discards them. Except for TIFF, it refuses the images that Decode
+// refuses, even for damage outside the region.
+//
+// JPEG needs memory for a few rows and computes no pixels outside the region.
+// TIFF reads the strips and tiles of the region only, and needs memory for a
+// row of them. Other formats, and images that have to be turned, are decoded
+// whole first.
 //
 // A region that is empty or not within the image is an error.
 func (i *Image) DecodeRows(sink RowSink, region Region) error {
@@ -70,6 +80,9 @@ func (i *Image) decodeRows(rd RowDecoder, sink RowSink, region Region) (err erro
 	defer d.recovered(info.Format, rd, &err)
 	d.guard = guardedSink{sink: sink}
 	sink = &d.guard
+	if p, ok := rd.(PaletteDecoder); ok && info.Mode == P {
+		p.Palette(&d.rows.raster)
+	}
 	if !direct(info, o) || o.Color == ToBGR {
 		d.rows.start(d, info, o, &d.guard, region)
 		sink = &d.rows

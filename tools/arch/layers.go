@@ -146,7 +146,7 @@ var Layers = []Layer{
 		{Path: "codec/memory", May: []string{"codec"}},
 		{Path: "codec/pixels", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/png", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec"}},
-		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec/internal/lzw", "codec", ximage}},
+		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec/internal/lzw", "codec", "tensor", compress}},
 		{Path: "codec/webp", May: []string{"codec/internal/exif", "codec/internal/vp8", "codec/internal/vp8l", "codec", "internal/kernel"}},
 		{Path: "codec/animation", May: []string{"codec", "codec/gif", "codec/png", "codec/webp"}},
 		{Path: "codec/all", May: formats},

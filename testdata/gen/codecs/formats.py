@@ -793,8 +793,13 @@ def make_tiff():
     damaged["tiff_no_strips.tif"] = ("format", tiff(rgb, 8, 2, tags=[(273, (3, [8]))]).replace(struct.pack("<HHI", 273, 3, 1), struct.pack("<HHI", 274, 3, 1)))
     damaged["tiff_huge.tif"] = ("limit", tiff(rgb, 8, 2, compression=8, tags=[(256, (4, [100000])), (257, (4, [100000])), (278, (4, [100000]))]))
     damaged["tiff_huge_tile.tif"] = ("limit", tiff(rgb, 8, 2, compression=8, tile=(16, 16), tags=[(322, (4, [1 << 19])), (323, (4, [1 << 19]))]))
-    damaged["tiff_unsupported_jpeg.tif"] = ("unsupported", pillow_tiff(rgb, "jpeg"))
-    damaged["tiff_unsupported_zstd.tif"] = ("unsupported", pillow_tiff(rgb, "zstd"))
+    # YCbCr with 4:2:0 in strips of 16 rows, gray, and CMYK.
+    whole["tiff_jpeg.tif"] = pillow_tiff(rgb, "jpeg")
+    whole["tiff_jpeg_strips.tif"] = pillow_tiff(scene(61, 47, 3), "jpeg", t278=16)
+    whole["tiff_jpeg_gray.tif"] = pillow_tiff(rgb[:, :, 0], "jpeg", t278=8)
+    whole["tiff_jpeg_cmyk.tif"] = pillow_tiff(rgb, "jpeg", "CMYK")
+    whole["tiff_zstd.tif"] = pillow_tiff(rgb, "zstd")
+    whole["tiff_zstd_predictor.tif"] = pillow_tiff(rgb, "zstd", t317=2, t278=5)
     damaged["tiff_unsupported_float.tif"] = ("unsupported", pillow_tiff(rgb[:, :, 0].astype(np.float32), None))
     damaged["tiff_unsupported_ycbcr.tif"] = ("unsupported", tiff(rgb, 8, 6))
 
