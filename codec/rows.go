@@ -23,11 +23,13 @@ type RowDecoder interface {
 	DecodeRows(sink RowSink, region Region) (damaged, err error)
 }
 
-// PaletteDecoder is a RowDecoder whose images may have mode P.
-type PaletteDecoder interface {
+// ColorDecoder is a RowDecoder of images that may have a palette or
+// transparent colours.
+type ColorDecoder interface {
 	RowDecoder
-	// Palette sets the Palette of dst to that of the open image.
-	Palette(dst *Raster)
+	// Colors sets the Palette and the keys of dst, which has none, to those of
+	// the open image.
+	Colors(dst *Raster) error
 }
 
 // DecodeRows decodes the pixels of a region of the result and passes them to
@@ -36,9 +38,9 @@ type PaletteDecoder interface {
 // refuses, even for damage outside the region.
 //
 // JPEG needs memory for a few rows and computes no pixels outside the region.
-// TIFF reads the strips and tiles of the region only, and needs memory for a
-// row of them. Other formats, and images that have to be turned, are decoded
-// whole first.
+// PNG needs memory for two rows. TIFF reads the strips and tiles of the region
+// only, and needs memory for a row of them. Other formats, interlaced PNG, and
+// images that have to be turned are decoded whole first.
 //
 // A region that is empty or not within the image is an error.
 func (i *Image) DecodeRows(sink RowSink, region Region) error {
@@ -80,10 +82,14 @@ func (i *Image) decodeRows(rd RowDecoder, sink RowSink, region Region) (err erro
 	defer d.recovered(info.Format, rd, &err)
 	d.guard = guardedSink{sink: sink}
 	sink = &d.guard
-	if p, ok := rd.(PaletteDecoder); ok && info.Mode == P {
-		p.Palette(&d.rows.raster)
+	r := &d.rows.raster
+	r.HasKey, r.HasKeyRGB = false, false
+	if c, ok := rd.(ColorDecoder); ok {
+		if err := c.Colors(r); err != nil {
+			return err
+		}
 	}
-	if !direct(info, o) || o.Color == ToBGR {
+	if !direct(info, o) || o.Color == ToBGR || r.HasKey || r.HasKeyRGB {
 		d.rows.start(d, info, o, &d.guard, region)
 		sink = &d.rows
 	}

@@ -85,6 +85,7 @@ type decoder struct {
 	piece func() []byte // of src
 	out   []byte        // a text
 	rows  [2][]byte     // the current and the previous row
+	band  codec.Raster  // of DecodeRows
 }
 
 // maxSide keeps the number of bits of a row within 32 bits.
@@ -498,21 +499,30 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 
 // Decode implements codec.FormatDecoder.
 func (d *decoder) Decode(dst *codec.Raster) error {
-	h, data, o := &d.h, d.data, d.o
-	d.data, d.o = nil, nil
-	strict := o.Damage == codec.DamageStrict || o.Damage.Library()
-	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
+	strict, err := d.begin()
+	if err != nil {
 		return err
 	}
-	if h.seenFrame && (int(h.frameW) != h.width || int(h.frameH) != h.height) {
-		return codec.Errorf(name, -1, codec.ErrUnsupported, "a first frame of %dx%d in a canvas of %dx%d pixels",
-			h.frameW, h.frameH, h.width, h.height)
-	}
+	h := &d.h
 	dst.Reset(h.mode, h.width, h.height)
 	if err := h.setColors(dst); err != nil {
 		return err
 	}
+	return d.pixels(dst, strict, nil)
+}
 
+// begin checks the limits and prepares the image data.
+func (d *decoder) begin() (strict bool, err error) {
+	h, data, o := &d.h, d.data, d.o
+	d.data, d.o = nil, nil
+	strict = o.Damage == codec.DamageStrict || o.Damage.Library()
+	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
+		return false, err
+	}
+	if h.seenFrame && (int(h.frameW) != h.width || int(h.frameH) != h.height) {
+		return false, codec.Errorf(name, -1, codec.ErrUnsupported, "a first frame of %dx%d in a canvas of %dx%d pixels",
+			h.frameW, h.frameH, h.width, h.height)
+	}
 	d.src = idatReader{data: data, next: h.idat}
 	if d.piece == nil {
 		d.piece = d.src.piece
@@ -524,7 +534,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 			d.rows[i] = make([]byte, n)
 		}
 	}
-	return d.pixels(dst, strict)
+	return strict, nil
 }
 
 // The passes of an interlaced image. A plain image has one pass.
@@ -532,7 +542,9 @@ var passes = [...]struct{ x, y, dx, dy int }{
 	{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2},
 }
 
-func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
+// pixels decodes the image into dst. If done is not nil, the image is plain, dst
+// has one row for all, and done gets each row, which may be elsewhere.
+func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []byte)) error {
 	h := &d.h
 	list := passes[:]
 	if !h.interlaced {
@@ -540,7 +552,7 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
 	}
 	bits, size := h.bitsPerPixel(), h.mode.Size()
 	bpp := (bits + 7) / 8
-	direct := h.depth == 8 && !h.interlaced // rows are those of dst
+	direct := h.depth == 8 && !h.interlaced && done == nil // rows are those of dst
 	first, ended := true, false
 	for _, p := range list {
 		w := (h.width - p.x + p.dx - 1) / p.dx
@@ -575,7 +587,14 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
 				prev = cur
 				continue
 			}
-			h.unpack(at, cur, w, p.dx, ended)
+			if done == nil {
+				h.unpack(at, cur, w, p.dx, ended)
+			} else if h.depth == 8 {
+				done(y, cur)
+			} else {
+				h.unpack(at, cur, w, p.dx, ended)
+				done(y, at)
+			}
 			cur, prev = prev, cur
 		}
 	}

@@ -211,8 +211,13 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	return nil
 }
 
-// Palette implements codec.PaletteDecoder.
-func (d *decoder) Palette(dst *codec.Raster) { d.palette(dst) }
+// Colors implements codec.ColorDecoder.
+func (d *decoder) Colors(dst *codec.Raster) error {
+	if d.h.mode == codec.P {
+		d.palette(dst)
+	}
+	return nil
+}
 
 // DecodeRows implements codec.RowDecoder. It decodes the strips and tiles of
 // the region only; with CCITT also those before, on which it depends.
