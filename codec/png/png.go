@@ -63,6 +63,7 @@ type header struct {
 	exif, rawExif     []byte
 	firstExif         []byte // of eXIf chunks, for libpng's users
 	rounded           bool   // samples of 16 bits are rounded to 8, not cut
+	stored            bool   // pixels are decoded as they are stored
 	xmp               []byte
 	textMemory        int64  // as Pillow counts it
 	inflated          int64  // bytes of all compressed texts and profiles
@@ -542,8 +543,8 @@ var passes = [...]struct{ x, y, dx, dy int }{
 	{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2},
 }
 
-// pixels decodes the image into dst. If done is not nil, the image is plain, dst
-// has one row for all, and done gets each row, which may be elsewhere.
+// pixels decodes the image into dst or, if done is not nil, passes its rows to
+// done as they are stored. The image is plain then.
 func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []byte)) error {
 	h := &d.h
 	list := passes[:]
@@ -552,6 +553,9 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 	}
 	bits, size := h.bitsPerPixel(), h.mode.Size()
 	bpp := (bits + 7) / 8
+	if h.stored {
+		size = bpp
+	}
 	direct := h.depth == 8 && !h.interlaced && done == nil // rows are those of dst
 	first, ended := true, false
 	for _, p := range list {
@@ -573,7 +577,10 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 					return d.damaged(err, y)
 				}
 			}
-			at := dst.Pix[y*dst.Stride+p.x*size:]
+			var at []byte
+			if done == nil {
+				at = dst.Pix[y*dst.Stride+p.x*size:]
+			}
 			if direct {
 				cur = at[:n]
 			}
@@ -587,13 +594,15 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 				prev = cur
 				continue
 			}
-			if done == nil {
-				h.unpack(at, cur, w, p.dx, ended)
-			} else if h.depth == 8 {
+			switch {
+			case done != nil:
 				done(y, cur)
-			} else {
+			case h.stored:
+				for i := range w {
+					copy(at[i*p.dx*size:][:size], cur[i*size:])
+				}
+			default:
 				h.unpack(at, cur, w, p.dx, ended)
-				done(y, at)
 			}
 			cur, prev = prev, cur
 		}

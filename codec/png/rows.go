@@ -28,10 +28,14 @@ func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, 
 		return nil, err
 	}
 	r.Reset(h.mode, h.width, 1)
-	r.Stride = 0
-	return nil, d.pixels(r, strict, func(y int, row []byte) {
-		if y >= from && y < to {
-			sink.Rows(y, 1, row[region.Left*size:][:line])
+	return nil, d.pixels(nil, strict, func(y int, row []byte) {
+		if y < from || y >= to {
+			return
 		}
+		if h.depth != 8 {
+			h.unpack(r.Pix, row, h.width, 1, false)
+			row = r.Pix
+		}
+		sink.Rows(y, 1, row[region.Left*size:][:line])
 	})
 }

@@ -65,7 +65,10 @@ func (i *Image) Geo() (Geo, error) {
 	if _, err := i.Info(); err != nil {
 		return Geo{}, err
 	}
-	g := i.geo
+	g, err := i.ownGeo()
+	if err != nil {
+		return Geo{}, err
+	}
 	if g.HasTransform || !i.info.Reduced {
 		return g, nil
 	}
@@ -90,7 +93,10 @@ func (i *Image) Geo() (Geo, error) {
 	if err != nil {
 		return Geo{}, err
 	}
-	base := full.geo
+	base, err := full.ownGeo()
+	if err != nil {
+		return Geo{}, err
+	}
 	if g.HasTransform = base.HasTransform; g.HasTransform {
 		g.Transform = base.Transform
 		x, y := float64(f.Width)/float64(i.info.Width), float64(f.Height)/float64(i.info.Height)
@@ -111,10 +117,26 @@ func (i *Image) Geo() (Geo, error) {
 	return g, nil
 }
 
+// ownGeo returns what the image's own tags say. Info must have been called.
+func (i *Image) ownGeo() (Geo, error) {
+	i.geoOnce.Do(func() { i.geoErr = i.readGeo() })
+	return i.geo, i.geoErr
+}
+
+// noData returns the value of samples without data.
+func (d *directory) noData() (v float64, ok bool) {
+	s := d.text(tagGDALNoData)
+	if s == "" {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	return v, err == nil || math.IsInf(v, 0)
+}
+
 // readGeo reads the tags of GeoTIFF and GDAL.
 func (i *Image) readGeo() error {
 	t, g := &i.dir, &i.geo
-	if err := t.load(&i.r.limits, tagPixelScale, tagTiepoints, tagTransform, tagGeoKeys, tagGDALMetadata, tagGDALNoData); err != nil {
+	if err := t.load(&i.r.limits, tagPixelScale, tagTiepoints, tagTransform, tagGeoKeys, tagGDALMetadata); err != nil {
 		return err
 	}
 	point := false
@@ -162,10 +184,7 @@ func (i *Image) readGeo() error {
 		m[0] -= float64(m[1]*0.5) + float64(m[2]*0.5)
 		m[3] -= float64(m[4]*0.5) + float64(m[5]*0.5)
 	}
-	if v, err := strconv.ParseFloat(t.text(tagGDALNoData), 64); err == nil || math.IsInf(v, 0) {
-		g.NoData, g.HasNoData = v, true
-		i.fill = i.sample(v)
-	}
+	g.NoData, g.HasNoData = t.noData()
 	g.Bands = make([]Band, i.info.Bands)
 	for k := range g.Bands {
 		g.Bands[k].Scale = 1

@@ -52,9 +52,12 @@ func NewReader(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 	if o.Workers < 0 || o.Workers > maxWorkers {
 		return nil, fmt.Errorf("tiff: workers %d: want 0 to %d", o.Workers, maxWorkers)
 	}
-	t := &Reader{
-		file: file{r: r, size: size}, limits: o.Limits.WithDefaults(), workers: max(1, o.Workers), seen: map[uint64]int{},
-	}
+	return newReader(file{r: r, size: size}, o.Limits.WithDefaults(), o.Workers)
+}
+
+// newReader reads the header of f. The limits have no zero fields.
+func newReader(f file, limits codec.Limits, workers int) (*Reader, error) {
+	t := &Reader{file: f, limits: limits, workers: max(1, workers), seen: map[uint64]int{}}
 	next, err := t.head.header(&t.file)
 	if err != nil {
 		return nil, err
@@ -132,10 +135,12 @@ type Image struct {
 	once sync.Once
 	info Info
 	l    layout
-	err  error // of once
-	// fill is a sample of a missing block, nil if it is 0.
-	fill []byte
-	geo  Geo
+	fill []byte // a sample of a missing block, nil if it is 0
+	err  error  // of once
+
+	geoOnce sync.Once
+	geo     Geo
+	geoErr  error
 }
 
 // Info describes the samples of an image.
@@ -168,18 +173,14 @@ const maxBands = 64
 // Info reads the rest of the image's directory at the first call. It returns
 // the same values or error from then on.
 func (i *Image) Info() (Info, error) {
-	i.once.Do(func() {
-		if i.err = i.open(); i.err == nil {
-			i.err = i.readGeo()
-		}
-	})
+	i.once.Do(func() { i.err = i.open() })
 	return i.info, i.err
 }
 
 // open reads the description of the samples.
 func (i *Image) open() error {
 	t, l := &i.dir, &i.l
-	if err := t.load(&i.r.limits, tagBits, tagSampleFormat, tagStripOffsets, tagStripCounts, tagTileOffsets, tagTileCounts, tagJPEGTables); err != nil {
+	if err := t.load(&i.r.limits, tagBits, tagSampleFormat, tagStripOffsets, tagStripCounts, tagTileOffsets, tagTileCounts, tagJPEGTables, tagGDALNoData); err != nil {
 		return err
 	}
 	if err := t.checkTypes(); err != nil {
@@ -230,6 +231,9 @@ func (i *Image) open() error {
 		Width: l.width, Height: l.height, Bands: l.samples, Type: i.info.Type, DType: i.info.DType, Bits: l.bits,
 		BlockWidth: l.blockW, BlockHeight: l.blockH, Tiled: l.tiled, Planar: l.planes > 1,
 		Compression: int(l.compression), Photometric: int(l.photo), Reduced: t.get(tagSubfileType, 0)&reducedImage != 0,
+	}
+	if v, ok := t.noData(); ok {
+		i.fill = i.sample(v)
 	}
 	return nil
 }

@@ -58,6 +58,7 @@ type decoder struct {
 	blocks blockReader
 	band   codec.Raster // a row of blocks of a region
 	cut    []byte       // the region's columns of band
+	native *Image       // of OpenNative
 }
 
 func (d *decoder) parse() error {
