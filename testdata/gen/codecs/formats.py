@@ -1206,6 +1206,22 @@ def make_ico_dib():
     damaged["ico_huge.ico"] = ("limit", ico((0, 0, 0, 24, dib(60000, 100000, 24, bytes(100)))))
 
 
+def make_tiff_refused():
+    """Directories that Pillow reads and libtiff refuses: without compression the pixels are Pillow's own work."""
+    packed, plain = whole["tiff_pillow_packbits_1bit.tif"], whole["tiff_gray8_le.tif"]
+
+    def entry(data, tag, at, value):
+        p = struct.unpack("<I", data[4:8])[0] + 2
+        while struct.unpack("<H", data[p : p + 2])[0] != tag:
+            p += 12
+        return data[: p + at] + value + data[p + at + len(value) :]
+
+    damaged["tiff_cut_directory.tif"] = ("format", packed[: struct.unpack("<I", packed[4:8])[0] + 2 + 12 * 8 + 5])
+    damaged["tiff_type_rows.tif"] = ("format", entry(packed, 278, 2, b"\x44\x64"))
+    damaged["tiff_count_planar.tif"] = ("format", entry(packed, 284, 4, b"\x02"))
+    accepted["tiff_plain_type_rows.tif"] = entry(plain, 278, 2, b"\x44\x64")
+
+
 def digest(im, mode=None):
     if mode:
         im = im.convert(mode)
@@ -1250,6 +1266,7 @@ def main():
     make_qoi()
     make_tga()
     make_ico_dib()
+    make_tiff_refused()
     for folder in (IMAGES, DAMAGED):
         os.makedirs(folder, exist_ok=True)
         for f in FORMATS:
