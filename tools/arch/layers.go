@@ -70,7 +70,7 @@ var Brings = map[string][]string{
 
 // formats lists the packages of codec/all. Nothing below codec/all and eager
 // may link them, so that a program links only the formats it needs.
-var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/tiff", "codec/webp"}
+var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/pnm", "codec/qoi", "codec/tga", "codec/tiff", "codec/webp"}
 
 // source lists what a package of a dataset source may import.
 func source(more ...string) []string {
@@ -141,6 +141,9 @@ var Layers = []Layer{
 		{Path: "codec/internal/vp8", May: []string{"internal/cpu", "internal/kernel", ximage}},
 		{Path: "codec/internal/vp8l", May: []string{"codec/internal/prefix", "internal/kernel", ximage}},
 		{Path: "codec/bmp", May: []string{"codec", "internal/kernel"}},
+		{Path: "codec/pnm", May: []string{"codec"}},
+		{Path: "codec/qoi", May: []string{"codec"}},
+		{Path: "codec/tga", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/gif", May: []string{"codec/internal/lzw", "codec"}},
 		{Path: "codec/jpeg", May: []string{"codec", "codec/internal/exif", "internal/enum", "internal/errfmt", "internal/kernel", "tensor"}},
 		{Path: "codec/memory", May: []string{"codec"}},
