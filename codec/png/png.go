@@ -698,8 +698,8 @@ func (d *decoder) meets() bool {
 		return sort.Search(len(ends)-1, func(i int) bool { return has(ends[i], n) })
 	}
 	n, last := d.h.size()
-	// zlib decodes a row only while there is input. With a row it also takes the
-	// code of the byte behind it.
+	// zlib decodes a row only while there is input. With a row it also takes
+	// the code of the byte behind it.
 	i := first(n - last + 1)
 	if !has(ends[i]-1, n-last+1) {
 		i++

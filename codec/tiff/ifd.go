@@ -93,7 +93,8 @@ type directory struct {
 	// has no values or those of the directory exceed the file.
 	hidden bool
 	// refused reports what Pillow ignores and libtiff refuses: the end of the
-	// file in the directory, or a tag of a type or number that it does not take.
+	// file in the directory, or a tag of a type or number that it does not
+	// take.
 	refused bool
 	// size is that of header, directory and the values outside it, as libtiff
 	// adds them. odd reports a type that libtiff does not know.
