@@ -13,13 +13,13 @@ import (
 // are unknown until the header is read.
 //
 // TIFF gives its stored samples: 1 to 64 bands, 1 to 64 bits, signed, unsigned
-// and floating point. Samples of fewer than 8 bits are not scaled, white-is-zero
-// is not inverted, palettes are indices, YCbCr of JPEG becomes RGB. PNG gives
-// gray and RGB of 8 and 16 bits, with or without alpha. Other formats give gray
-// and RGB of 8 bits. Colours are in the order of the file, RGB; OpenCV's
-// IMREAD_UNCHANGED is this with red and blue exchanged. The orientation is not
-// applied. Directly followed by a crop, a flip or a pad, the op reads only the
-// strips and tiles of a TIFF that the window needs.
+// and floating point. Samples of fewer than 8 bits are not scaled,
+// white-is-zero is not inverted, palettes are indices, YCbCr of JPEG becomes
+// RGB. PNG gives gray and RGB of 8 and 16 bits, with or without alpha. Other
+// formats give gray and RGB of 8 bits. Colours are RGB; OpenCV's
+// IMREAD_UNCHANGED has red and blue exchanged. The orientation is not applied.
+// If a crop within the image follows directly, a compiled graph reads only the
+// strips and tiles of a TIFF that the crop needs.
 //
 // An image that cannot be decoded or that exceeds the Context's Limits is a
 // *codec.Error. The pixel limit counts those of the whole image.

@@ -134,8 +134,8 @@ type RowSource interface {
 	Swapped() (RowSource, bool)
 }
 
-// RegionSource is an Op with one image output, HWC of any dtype, of which it can
-// write a region, such as a decoder.
+// RegionSource is an Op with one image output, HWC of any dtype, of which it
+// can write a region, such as a decoder.
 type RegionSource interface {
 	DataShaped
 	// ApplyRegion writes the pixels of a region to dst, as dense rows.

@@ -76,8 +76,8 @@ func readAll(data []byte, o *tiff.Options) error {
 	}
 }
 
-// TestBombs: files of at most 200 bytes that claim huge sizes are refused before
-// anything large is allocated.
+// TestBombs: files of at most 200 bytes that claim huge sizes are refused
+// before anything large is allocated.
 func TestBombs(t *testing.T) {
 	const huge = 1<<24 - 1
 	for name, c := range map[string]struct {

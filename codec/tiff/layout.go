@@ -166,8 +166,8 @@ func (l *layout) refuse() error {
 	return unsupported("compression %s", n)
 }
 
-// setBlocks sets the strips or tiles as libtiff does or, if plain, as Pillow does
-// for uncompressed images.
+// setBlocks sets the strips or tiles as libtiff does or, if plain, as Pillow
+// does for uncompressed images.
 func (l *layout) setBlocks(t *directory, plain bool) error {
 	if t.hidden && !plain {
 		return unsupported("a compressed image whose directory has an empty tag or values behind the file's end")

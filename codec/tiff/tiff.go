@@ -1,19 +1,45 @@
-// Package tiff decodes the first image of a TIFF for package codec; importing
-// it registers the format.
+// Package tiff decodes TIFF in two ways. Importing it registers the format with
+// package codec, which decodes the first image as Pillow does. A [Reader] reads
+// windows of any image as GDAL and tifffile do, in the samples' own type.
 //
-// It decodes gray of 1, 2, 4, 8 and 16 bits, palettes of 1 to 8 bits, and RGB
-// and CMYK of 8 and 16 bits, with or without alpha. Associated alpha is divided
-// out. Images are stored in strips or tiles, with or without separate planes,
-// in TIFF or little-endian BigTIFF. Compressions are none, PackBits, LZW (also
-// in TIFF 5.0's order of bits), Deflate, CCITT RLE, G3 and G4; the horizontal
-// predictor is supported. Damaged CCITT data is decoded as libtiff 4.7.2 does;
-// where that leaves rows undefined, it is codec.ErrUnsupported. 32-bit
-// and signed gray integers are clipped to codec.I16. Other files that Pillow
-// 13.0.0 reads (JPEG, Zstandard, YCbCr, Lab, floating point, …) are
+// # Compressions
+//
+// Images are stored in strips or tiles, with or without separate planes, in
+// TIFF or BigTIFF. Compressions are none, PackBits, LZW (also in TIFF 5.0's
+// order of bits), Deflate, Zstandard, CCITT RLE, G3 and G4, JPEG and, for a
+// Reader, WebP. JPEG and WebP need the package codec/jpeg or codec/webp in the
+// program. Old JPEG (compression 6), LZMA, LERC, JPEG 2000, JPEG XL and others
+// are codec.ErrUnsupported, by name.
+//
+// # As Pillow
+//
+// The decoder takes gray of 1, 2, 4, 8 and 16 bits, palettes of 1 to 8 bits,
+// RGB and CMYK of 8 and 16 bits, with or without alpha, and YCbCr in JPEG.
+// Associated alpha is divided out. Damaged CCITT data is decoded as libtiff
+// 4.7.2 does; where that leaves rows undefined, it is codec.ErrUnsupported.
+// 32-bit and signed gray integers are clipped to codec.I16. Other files that
+// Pillow 13.0.0 reads (other YCbCr, Lab, floating point, …) are
 // codec.ErrUnsupported, by name.
 //
 // The pixels are those of Pillow's Image.open(f), which applies the orientation
 // tag (see codec.Config.AutoOrient).
+//
+// # Windows
+//
+// A Reader takes an io.ReaderAt, such as a store.File, and reads only the
+// directories, strips and tiles that are asked for. Samples are integers of 1
+// to 16, 32 and 64 bits and floats of 16, 32 and 64 bits, up to 64 bands, with
+// the predictors 1 to 3. They are as stored: nothing is scaled, inverted or
+// converted, except that YCbCr in JPEG becomes RGB. Complex numbers, bands of
+// several types, and YCbCr with fewer chroma samples outside JPEG are
+// codec.ErrUnsupported. Reference: rasterio 1.4.4 (GDAL 3.10.3) and tifffile
+// 2026.3.3. They differ in CMYK and Lab, which GDAL converts to RGBA, and in
+// float16, which GDAL widens; the samples here are tifffile's.
+//
+// # Hostile input
+//
+// Sizes are checked against [codec.Limits] before anything that grows with them
+// is allocated. A directory has at most 65,536 tags, a file as many images.
 package tiff
 
 import (
