@@ -17,8 +17,8 @@
 // RGB and CMYK of 8 and 16 bits, with or without alpha, and YCbCr in JPEG.
 // Associated alpha is divided out. Damaged CCITT data is decoded as libtiff
 // 4.7.2 does; where that leaves rows undefined, it is codec.ErrUnsupported.
-// 32-bit and signed gray integers are clipped to codec.I16. Other files that
-// Pillow 13.0.0 reads (other YCbCr, Lab, floating point, …) are
+// 32-bit and signed gray integers and 32-bit floats are clipped to codec.I16.
+// Other files that Pillow 13.0.0 reads (other YCbCr, Lab, …) are
 // codec.ErrUnsupported, by name.
 //
 // The pixels are those of Pillow's Image.open(f), which applies the orientation
@@ -197,6 +197,9 @@ func (d *decoder) start() (int, error) {
 	if err := d.blocks.begin(&d.file, d.dir.order, &h.layout); err != nil {
 		return 0, err
 	}
+	if err := h.checkWork(&d.o.Limits, int64(h.across)*int64(h.down)); err != nil {
+		return 0, err
+	}
 	n := int64(h.across) * int64(h.down) * int64(h.planes)
 	return int(min(int64(h.offsets.len()), n)), nil
 }
@@ -361,7 +364,7 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 			at := x * h.bits
 			dst[x] = src[at/8] << (at % 8) >> (8 - h.bits) * scale
 		}
-	case h.mode == codec.I16 && (h.signed || h.bits == 32):
+	case h.mode == codec.I16 && (h.signed || h.bits == 32): // floats too
 		h.clip(dst, src, w)
 	case h.mode == codec.I16:
 		for x := range w {
@@ -404,9 +407,9 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 	}
 }
 
-// clip clamps w integers, 32-bit or signed, to unsigned 16 bits. Pillow keeps
-// 32 bits and clips them to 8 bits with the same result. It reads compressed
-// big-endian integers in the wrong byte order.
+// clip clamps w numbers, of 32 bits or signed, to unsigned 16 bits. Floats are
+// truncated. Pillow keeps 32 bits and clips them to 8 bits with the same
+// result. It reads compressed big-endian numbers in the wrong byte order.
 func (h *header) clip(dst, src []byte, w int) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if h.bigEndian && h.compression == none {
@@ -414,7 +417,14 @@ func (h *header) clip(dst, src []byte, w int) {
 	}
 	for x := range w {
 		v := int32(0)
-		if h.bits == 32 {
+		if h.float {
+			// NaN is 0.
+			if f := math.Float32frombits(order.Uint32(src[4*x:])); f >= math.MaxUint16 {
+				v = math.MaxUint16
+			} else if f > 0 {
+				v = int32(f)
+			}
+		} else if h.bits == 32 {
 			v = int32(order.Uint32(src[4*x:]))
 		} else {
 			v = int32(int16(order.Uint16(src[2*x:])))
