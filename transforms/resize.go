@@ -213,11 +213,7 @@ func (o *Resize) sampling() sampling { return sampling{o.Interpolation, o.Backen
 
 // Infer sets the output size.
 func (o *Resize) Infer(dst, in []tensor.Desc) error {
-	want := o.sampling().want
-	if in[0].IsImage() && in[0].DType == tensor.Uint16 {
-		want = o.sampling().wantUint16
-	}
-	if err := want(in[0]); err != nil {
+	if err := o.sampling().wantDeep(in[0]); err != nil {
 		return err
 	}
 	h, w, err := o.sized(in[0].Height(), in[0].Width())
@@ -230,14 +226,7 @@ func (o *Resize) Infer(dst, in []tensor.Desc) error {
 
 // Apply scales.
 func (o *Resize) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	if src[0].DType == tensor.Uint16 {
-		s, err := c.Dense(src[0])
-		if err != nil {
-			return err
-		}
-		return resamplerOf(c).resampleUint16(c, o.sampling(), dst[0], s)
-	}
-	return o.sampling().apply(c, dst[0], src[0])
+	return o.sampling().applyDeep(c, dst[0], src[0])
 }
 
 // Sampling returns the op's parameters.

@@ -1,3 +1,5 @@
+//go:build !small
+
 package transforms
 
 import (
@@ -6,9 +8,12 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// wantUint16 rejects uint16 images for which the sampling is not known to be
-// equal to its reference.
-func (s sampling) wantUint16(d tensor.Desc) error {
+// wantDeep is want for an op that takes uint16 images, too. It rejects those
+// for which the sampling is not known to be equal to its reference.
+func (s sampling) wantDeep(d tensor.Desc) error {
+	if !d.IsImage() || d.DType != tensor.Uint16 {
+		return s.want(d)
+	}
 	if err := wantImage(d, tensor.Uint16); err != nil {
 		return err
 	}
@@ -21,10 +26,22 @@ func (s sampling) wantUint16(d tensor.Desc) error {
 	return wantSides(d)
 }
 
+// applyDeep is apply for images that wantDeep accepts.
+func (s sampling) applyDeep(c *Context, dst, src *tensor.Tensor) error {
+	if src.DType != tensor.Uint16 {
+		return s.apply(c, dst, src)
+	}
+	dense, err := c.Dense(src)
+	if err != nil {
+		return err
+	}
+	return resamplerOf(c).resampleUint16(c, s, dst, dense)
+}
+
 // resampleUint16 scales a dense uint16 image as cv2.resize does: in float32,
 // whose result is rounded half to even and clamped. The mean of 2 x 2 pixels is
-// rounded half up in images of 1, 3 and 4 channels, for which OpenCV has integer
-// vector code.
+// rounded half up in images of 1, 3 and 4 channels, for which OpenCV has
+// integer vector code.
 func (r *resampler) resampleUint16(c *Context, how sampling, dst, src *tensor.Tensor) error {
 	if dst.Shape == src.Shape {
 		copy(dst.Data, src.Data)

@@ -3,8 +3,8 @@
 //
 // It reads requests from the standard input until its end. A request is a line:
 // image, left, top, width, height, and the file's name. The answer is a line:
-// the type of the samples and the SHA-256 of the window's samples, little-endian
-// on a little-endian machine, or "error:" and the error.
+// the type of the samples and the SHA-256 of the window's samples, in the
+// machine's byte order, or "error:" and the error.
 package main
 
 import (
