@@ -112,6 +112,8 @@ func (h *header) setMode(t *directory) error {
 		ok = h.samples == 1 && photo != separated
 	case 8:
 		ok = !h.reverse || h.samples == base && photo != separated
+	case 12:
+		ok = photo == blackIsZero && h.samples == 1 && !h.reverse && !h.bigEndian
 	case 32:
 		ok = photo == blackIsZero && h.samples == 1 && !h.reverse && (h.signed || !h.bigEndian)
 	case 16:
@@ -133,7 +135,7 @@ func (h *header) setMode(t *directory) error {
 	switch photo {
 	case whiteIsZero, blackIsZero:
 		h.mode, h.invert = codec.L, photo == whiteIsZero && h.bits < 16
-		if h.bits >= 16 {
+		if h.bits >= 12 {
 			h.mode = codec.I16
 		}
 		if h.samples > 1 && photo == whiteIsZero {

@@ -13,7 +13,7 @@
 //
 // # As Pillow
 //
-// The decoder takes gray of 1, 2, 4, 8 and 16 bits, palettes of 1 to 8 bits,
+// The decoder takes gray of 1, 2, 4, 8, 12 and 16 bits, palettes of 1 to 8 bits,
 // RGB and CMYK of 8 and 16 bits, with or without alpha, and YCbCr in JPEG.
 // Associated alpha is divided out. Damaged CCITT data is decoded as libtiff
 // 4.7.2 does; where that leaves rows undefined, it is codec.ErrUnsupported.
@@ -355,6 +355,15 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 			dst[x*size+plane] = src[x]
 		}
 		return
+	case h.bits == 12:
+		for x := range w {
+			at := 3 * x / 2
+			v := uint16(src[at])<<4 | uint16(src[at+1])>>4
+			if x%2 != 0 {
+				v = uint16(src[at])<<8&0xF00 | uint16(src[at+1])
+			}
+			binary.LittleEndian.PutUint16(dst[2*x:], v)
+		}
 	case h.bits < 8:
 		scale := uint8(1)
 		if h.mode == codec.L {
