@@ -36,6 +36,7 @@ type DecodeNative struct {
 }
 
 //msgp:tuple DecodeNative
+//sheet:decode_native {"dtype": "uint8", "channels": 3}
 
 // NewDecodeNative returns the op for images of a dtype and a number of
 // channels.

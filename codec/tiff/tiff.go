@@ -13,10 +13,11 @@
 //
 // # As Pillow
 //
-// The decoder takes gray of 1, 2, 4, 8, 12 and 16 bits, palettes of 1 to 8 bits,
-// RGB and CMYK of 8 and 16 bits, with or without alpha, and YCbCr in JPEG.
-// Associated alpha is divided out. Damaged CCITT data is decoded as libtiff
-// 4.7.2 does; where that leaves rows undefined, it is codec.ErrUnsupported.
+// The decoder takes gray of 1, 2, 4, 8, 12 and 16 bits, palettes of 1 to 8
+// bits, RGB and CMYK of 8 and 16 bits, with or without alpha, and YCbCr in
+// JPEG. Associated alpha is divided out. Damaged CCITT data is decoded as
+// libtiff 4.7.2 does; where that leaves rows undefined, it is
+// codec.ErrUnsupported.
 // 32-bit and signed gray integers and 32-bit floats are clipped to codec.I16.
 // Other files that Pillow 13.0.0 reads (other YCbCr, Lab, …) are
 // codec.ErrUnsupported, by name.
