@@ -21,6 +21,8 @@ import (
 // If a crop within the image follows directly, a compiled graph reads only the
 // strips and tiles of a TIFF that the crop needs.
 //
+// Small builds (the C library's, npm's) decode 8 bits of up to four channels.
+//
 // An image that cannot be decoded or that exceeds the Context's Limits is a
 // *codec.Error. The pixel limit counts those of the whole image.
 //
