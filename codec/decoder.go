@@ -13,6 +13,7 @@ import (
 type Decoder struct {
 	formats map[string]FormatDecoder
 	image   Image
+	native  NativeImage
 	options Options // of the open image
 	scratch Raster
 	conv    converter
@@ -83,14 +84,7 @@ func (i *Image) open(data []byte) (err error) {
 	if o.Scale != ScaleFull && !f.Scales {
 		return Errorf(f.Name, -1, ErrUnsupported, "scale %v: want full, only JPEG has other scales", o.Scale)
 	}
-	fd := d.formats[f.Name]
-	if fd == nil {
-		if d.formats == nil {
-			d.formats = map[string]FormatDecoder{}
-		}
-		fd = f.New()
-		d.formats[f.Name] = fd
-	}
+	fd := d.format(f)
 	defer d.recovered(f.Name, fd, &err)
 	c, err := fd.Open(data, o)
 	if err != nil {
@@ -132,6 +126,19 @@ func (i *Image) open(data []byte) (err error) {
 	}
 	i.info, i.data, i.format = info, data, fd
 	return nil
+}
+
+// format returns the decoder of f.
+func (d *Decoder) format(f *Format) FormatDecoder {
+	fd := d.formats[f.Name]
+	if fd == nil {
+		if d.formats == nil {
+			d.formats = map[string]FormatDecoder{}
+		}
+		fd = f.New()
+		d.formats[f.Name] = fd
+	}
+	return fd
 }
 
 const (

@@ -1,5 +1,5 @@
-// Package codec decodes encoded images (JPEG, PNG, GIF, BMP, TIFF and WebP) to
-// exactly the pixels of Pillow 13.0.0.
+// Package codec decodes encoded images (JPEG, PNG, GIF, BMP, TIFF, WebP, PNM,
+// QOI, TGA, ICO and DIB) to exactly the pixels of Pillow 13.0.0.
 //
 // The format packages register themselves when they are imported. Import
 // codec/all for every format, or only the packages that are needed:
@@ -9,6 +9,9 @@
 // [Decode] decodes one image. To decode many, keep a [Decoder] for each
 // goroutine: it reuses its memory. [Decoder.Open] reads the header and returns
 // an [Image], which reports its size and decodes itself, as a whole or by rows.
+//
+// [Decoder.OpenNative] gives the samples of a file in their own type, such as
+// uint16, and any number of channels.
 //
 // [Options] selects colours, transparency, orientation and scale, and bounds
 // the cost of one image. Its zero value is Pillow's

@@ -127,6 +127,17 @@ func Register(f Format) {
 	formats.Add(f.Name, &f)
 }
 
+// NewFormatDecoder returns a decoder of a linked format, nil if the format is
+// not linked. Formats that hold images of other formats use it; programs use
+// [Decoder], which applies the policies.
+func NewFormatDecoder(format string) FormatDecoder {
+	f, ok := formats.Get(format)
+	if !ok {
+		return nil
+	}
+	return f.New()
+}
+
 // Formats returns the names of the linked formats, sorted.
 func Formats() []string { return slices.Clone(formats.Names()) }
 
@@ -196,7 +207,15 @@ var known = [...]struct{ pattern, name, folder string }{
 	{"%PDF", "PDF", ""},
 	{"%!PS", "PostScript", ""},
 	{"\xc5\xd0\xd3\xc6", "EPS (PostScript)", ""},
-	{"\x00\x00\x01\x00", "ICO (icon)", ""},
+	{"\x00\x00\x01\x00", "ICO (icon)", "bmp"},
+	{"qoif", "QOI", "qoi"},
+	{"P1\n", "PBM", "pnm"},
+	{"P2\n", "PGM", "pnm"},
+	{"P3\n", "PPM", "pnm"},
+	{"P4\n", "PBM", "pnm"},
+	{"P5\n", "PGM", "pnm"},
+	{"P6\n", "PPM", "pnm"},
+	{"Pf\n", "PFM", "pnm"},
 	{"\x00\x00\x02\x00", "CUR (cursor)", ""},
 	{"icns", "ICNS (icon)", ""},
 	{"FUJIFILMCCD-RAW", "Fujifilm RAF (camera raw)", ""},
@@ -209,7 +228,6 @@ var known = [...]struct{ pattern, name, folder string }{
 	{"#?RADIANCE", "Radiance HDR", ""},
 	{"#?RGBE", "Radiance HDR", ""},
 	{"DDS ", "DDS", ""},
-	{"qoif", "QOI", ""},
 	{"gimp xcf", "XCF (GIMP)", ""},
 	{"\x0a\x05\x01\x08", "PCX", ""},
 	{"PK\x03\x04", "a ZIP archive", ""},

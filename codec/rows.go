@@ -24,11 +24,14 @@ type RowDecoder interface {
 }
 
 // DecodeRows decodes the pixels of a region of the result and passes them to
-// sink as rows with the result's channels. It refuses the images that Decode
-// refuses, even for damage outside the region. An error may follow rows; the
-// caller then discards them. JPEG needs memory for a few rows and computes no
-// pixels outside the region, unless the image has to be turned. Other formats
-// decode the whole image first.
+// sink as rows with the result's channels. An error may follow rows; the caller
+// then discards them. Except for TIFF, it refuses the images that Decode
+// refuses, even for damage outside the region.
+//
+// JPEG needs memory for a few rows and computes no pixels outside the region.
+// PNG needs memory for two rows. TIFF reads the strips and tiles of the region
+// only, and needs memory for a row of them. Other formats, interlaced PNG, and
+// images that have to be turned are decoded whole first.
 //
 // A region that is empty or not within the image is an error.
 func (i *Image) DecodeRows(sink RowSink, region Region) error {
@@ -70,7 +73,11 @@ func (i *Image) decodeRows(rd RowDecoder, sink RowSink, region Region) (err erro
 	defer d.recovered(info.Format, rd, &err)
 	d.guard = guardedSink{sink: sink}
 	sink = &d.guard
-	if !direct(info, o) || o.Color == ToBGR {
+	keys, err := d.rows.colors(rd)
+	if err != nil {
+		return err
+	}
+	if keys || !direct(info, o) || o.Color == ToBGR {
 		d.rows.start(d, info, o, &d.guard, region)
 		sink = &d.rows
 	}

@@ -2,10 +2,13 @@
 package all
 
 import (
-	_ "github.com/infer-prep/infer-prep/codec/bmp"  // registers BMP
+	_ "github.com/infer-prep/infer-prep/codec/bmp"  // registers BMP, DIB and ICO
 	_ "github.com/infer-prep/infer-prep/codec/gif"  // registers GIF
 	_ "github.com/infer-prep/infer-prep/codec/jpeg" // registers JPEG
 	_ "github.com/infer-prep/infer-prep/codec/png"  // registers PNG
+	_ "github.com/infer-prep/infer-prep/codec/pnm"  // registers PBM, PGM, PPM and PFM
+	_ "github.com/infer-prep/infer-prep/codec/qoi"  // registers QOI
+	_ "github.com/infer-prep/infer-prep/codec/tga"  // registers TGA
 	_ "github.com/infer-prep/infer-prep/codec/tiff" // registers TIFF
 	_ "github.com/infer-prep/infer-prep/codec/webp" // registers WebP
 )

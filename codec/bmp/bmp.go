@@ -1,4 +1,5 @@
-// Package bmp decodes BMP for package codec; importing it registers the format.
+// Package bmp decodes BMP, DIB and ICO for package codec; importing it registers
+// the three formats. DIB is BMP without the file header.
 //
 // It accepts the files that Pillow 13.0.0 accepts and returns the same pixels:
 // 1, 4 and 8 bits with a palette, 16, 24 and 32 bits with Pillow's bit fields,
@@ -13,10 +14,23 @@ import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-const name = "bmp"
+const (
+	name    = "bmp"
+	nameDIB = "dib"
+)
+
+// fileHeader is the number of bytes of a BMP before its DIB.
+const fileHeader = 14
 
 func init() {
-	codec.Register(codec.Format{Name: name, Magic: []string{"BM"}, New: func() codec.FormatDecoder { return new(decoder) }})
+	codec.Register(codec.Format{Name: name, Magic: []string{"BM"}, New: func() codec.FormatDecoder { return &decoder{start: fileHeader} }})
+	// Pillow looks at the header's size only. The number of planes is 1, which
+	// keeps other files apart.
+	magic := []string{"\x0c\x00\x00\x00????\x01\x00"}
+	for _, size := range []string{"\x28", "\x34", "\x38", "\x40", "\x6c", "\x7c"} {
+		magic = append(magic, size+"\x00\x00\x00????????\x01\x00")
+	}
+	codec.Register(codec.Format{Name: nameDIB, Magic: magic, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
 // maxSide keeps the number of bits of a row within 32 bits.
@@ -39,6 +53,7 @@ const (
 )
 
 type header struct {
+	start         int
 	width, height int
 	topDown       bool
 	bits          int // as in the header, for the stride
@@ -115,19 +130,23 @@ var layouts = []struct {
 	{16, [4]uint32{0x7c00, 0x3e0, 0x1f}, codec.RGB, rgb16(5)},
 }
 
-func (h *header) parse(data []byte) error {
-	*h = header{}
-	if len(data) < 18 || string(data[:2]) != "BM" {
+// parse reads the header, which starts at offset start, and the palette.
+func (h *header) parse(data []byte, start int) error {
+	*h = header{start: start}
+	if len(data) < start+4 || start > 0 && string(data[:2]) != "BM" {
 		return bad(0, "the file ends in its header")
 	}
 	le := binary.LittleEndian
-	offset := uint64(le.Uint32(data[10:]))
-	h.offset = offset
-	size := le.Uint32(data[14:])
-	if uint64(size) > uint64(len(data)-14) {
-		return bad(14, "a header of %d bytes, %d are left", size, len(data)-14)
+	offset := uint64(0)
+	if start > 0 {
+		offset = uint64(le.Uint32(data[10:]))
 	}
-	b := data[14:]
+	h.offset = offset
+	size := le.Uint32(data[start:])
+	if uint64(size) > uint64(len(data)-start) {
+		return bad(start, "a header of %d bytes, %d are left", size, len(data)-start)
+	}
+	b := data[start:]
 	h.entry = 4
 	colors := uint32(0)
 	var width, height uint32
@@ -142,16 +161,16 @@ func (h *header) parse(data []byte) error {
 		}
 		h.bits, h.compression, colors = int(le.Uint16(b[14:])), le.Uint32(b[16:]), le.Uint32(b[32:])
 	default:
-		return unsupported(14, "a header of %d bytes", size)
+		return unsupported(start, "a header of %d bytes", size)
 	}
 	if width == 0 || height == 0 {
-		return bad(18, "%dx%d pixels, want at least 1x1", width, height)
+		return bad(start+4, "%dx%d pixels, want at least 1x1", width, height)
 	}
 	if width > maxSide || height > maxSide {
-		return codec.Errorf(name, 18, codec.ErrLimit, "%dx%d pixels, a side has at most %d", width, height, maxSide)
+		return codec.Errorf(name, int64(start+4), codec.ErrLimit, "%dx%d pixels, a side has at most %d", width, height, maxSide)
 	}
 	h.width, h.height = int(width), int(height)
-	p := 14 + int(size)
+	p := start + int(size)
 	switch h.bits {
 	case 1, 4, 8:
 		h.mode, h.unpack = codec.P, indices(h.bits, 1)
@@ -162,33 +181,33 @@ func (h *header) parse(data []byte) error {
 	case 32:
 		h.mode, h.unpack = codec.RGB, bgrx
 	default:
-		return unsupported(28, "%d bits per pixel", h.bits)
+		return unsupported(start+14, "%d bits per pixel", h.bits)
 	}
 	h.pixelBits = h.bits
 	switch h.compression {
 	case raw:
 	case rle8, rle4:
 		if h.mode != codec.P {
-			return unsupported(30, "run lengths with %d bits per pixel", h.bits)
+			return unsupported(start+16, "run lengths with %d bits per pixel", h.bits)
 		}
 	case bitFields:
 		if !h.fields(data, int(size)) {
-			return unsupported(30, "these bit fields with %d bits per pixel", h.bits)
+			return unsupported(start+16, "these bit fields with %d bits per pixel", h.bits)
 		}
 		if size == 40 {
 			p += 12
 		}
 	default:
-		return unsupported(30, "compression %d", h.compression)
+		return unsupported(start+16, "compression %d", h.compression)
 	}
 	if h.mode == codec.P {
 		if colors == 0 {
 			colors = 1 << h.bits
 		}
 		if colors > 1<<16 {
-			return bad(46, "a palette of %d colours", colors)
+			return bad(start+32, "a palette of %d colours", colors)
 		}
-		if offset == 14+uint64(size) {
+		if offset == fileHeader+uint64(size) {
 			offset += uint64(h.entry) * uint64(colors)
 		}
 		n := min(h.entry*int(colors), len(data)-p)
@@ -211,7 +230,7 @@ func (h *header) parse(data []byte) error {
 
 // fields finds the layout of an image with bit fields.
 func (h *header) fields(data []byte, size int) bool {
-	b := data[14+40:] // the masks, in the header or after it
+	b := data[h.start+40:] // the masks, in the header or after it
 	n := 3
 	if size >= 56 {
 		n = 4
@@ -278,10 +297,11 @@ func (h *header) opencv(size int) error {
 }
 
 type decoder struct {
-	h    header
-	data []byte         // of the open image
-	o    *codec.Options // of the open image
-	runs []byte         // expanded run lengths
+	start int // offset of the DIB
+	h     header
+	data  []byte         // of the open image
+	o     *codec.Options // of the open image
+	runs  []byte         // expanded run lengths
 }
 
 // Open implements codec.FormatDecoder.
@@ -291,13 +311,16 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	}
 	d.data, d.o = data, o
 	h := &d.h
-	if err := h.parse(data); err != nil {
+	if err := h.parse(data, d.start); err != nil {
 		return codec.Config{}, err
 	}
 	if o.Damage.OpenCV() {
 		if err := h.opencv(len(data)); err != nil {
 			return codec.Config{}, err
 		}
+	}
+	if d.start == 0 && o.Damage.OpenCV() {
+		return codec.Config{}, unsupported(-1, "OpenCV does not read a DIB without its file header")
 	}
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: min(h.pixelBits, 8),

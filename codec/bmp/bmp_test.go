@@ -8,9 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec/internal/codectest"
+	_ "github.com/infer-prep/infer-prep/codec/png" // of icons
 )
 
 func FuzzDecode(f *testing.F) { codectest.Fuzz(f, name) }
+func FuzzDIB(f *testing.F)    { codectest.Fuzz(f, nameDIB) }
+func FuzzICO(f *testing.F)    { codectest.Fuzz(f, nameICO) }
 
 // TestPixels compares the unpackers of several bytes at a time, which must
 // leave what follows the row as it is.

@@ -62,6 +62,8 @@ case ${1-} in
   requirements=($root/parity/requirements-onnx.txt) scripts=(models/onnx_forms.py models/device_models.py models/ort_api.py) ;;
 --yuv) # what libyuv makes of camera frames; Debian 12's libyuv0
   requirements=(requirements-yuv.txt) scripts=(codecs/yuv.py) ;;
+--tiff) # what GDAL and tifffile read of TIFF files of many layouts
+  requirements=(requirements-tiff.txt) scripts=(codecs/tiff_windows.py) ;;
 --scipy) # what transformers warps and scales by SciPy
   requirements=(requirements-scipy.txt $root/parity/requirements-no-deps.txt) scripts=(ops/warp_box.py ops/resize_zoom.py) ;;
 --keras) # what Keras gives for importer/keras

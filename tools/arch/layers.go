@@ -70,7 +70,7 @@ var Brings = map[string][]string{
 
 // formats lists the packages of codec/all. Nothing below codec/all and eager
 // may link them, so that a program links only the formats it needs.
-var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/tiff", "codec/webp"}
+var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/pnm", "codec/qoi", "codec/tga", "codec/tiff", "codec/webp"}
 
 // source lists what a package of a dataset source may import.
 func source(more ...string) []string {
@@ -141,12 +141,15 @@ var Layers = []Layer{
 		{Path: "codec/internal/vp8", May: []string{"internal/cpu", "internal/kernel", ximage}},
 		{Path: "codec/internal/vp8l", May: []string{"codec/internal/prefix", "internal/kernel", ximage}},
 		{Path: "codec/bmp", May: []string{"codec", "internal/kernel"}},
+		{Path: "codec/pnm", May: []string{"codec"}},
+		{Path: "codec/qoi", May: []string{"codec"}},
+		{Path: "codec/tga", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/gif", May: []string{"codec/internal/lzw", "codec"}},
 		{Path: "codec/jpeg", May: []string{"codec", "codec/internal/exif", "internal/enum", "internal/errfmt", "internal/kernel", "tensor"}},
 		{Path: "codec/memory", May: []string{"codec"}},
 		{Path: "codec/pixels", May: []string{"codec", "internal/kernel"}},
-		{Path: "codec/png", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec", "internal/kernel"}},
-		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec/internal/lzw", "codec", "internal/kernel", ximage}},
+		{Path: "codec/png", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec", "internal/kernel", "tensor"}},
+		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec/internal/lzw", "codec", "internal/kernel", "tensor", compress}},
 		{Path: "codec/webp", May: []string{"codec/internal/exif", "codec/internal/vp8", "codec/internal/vp8l", "codec", "internal/kernel"}},
 		{Path: "codec/animation", May: []string{"codec", "codec/gif", "codec/png", "codec/webp"}},
 		{Path: "codec/all", May: formats},
@@ -367,6 +370,7 @@ var Layers = []Layer{
 		{Path: "tools/tsops", May: []string{"codec", "importer/preset", "tools/opsource", "transforms", "transforms/all"}},
 		{Path: "tools/tspeer", May: []string{"datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "modelbundle", "importer/preset", "tensor", "transforms", "transforms/all"}},
 		{Path: "tools/goldencases", May: []string{"codec", "codec/all", "codec/jpeg", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "internal/golden", "importer/preset", "tensor", "transforms", "tensor/npz", "transforms/all"}},
+		{Path: "tools/tiffwindows", May: []string{"codec", "codec/jpeg", "codec/tiff", "codec/webp"}},
 		{Path: "tools/jpegencode", May: []string{"codec", "codec/jpeg", "tensor"}},
 		{Path: "tools/picture"},
 		{Path: "tools/procedural", May: []string{"codec/jpeg", "tensor", ximage}},

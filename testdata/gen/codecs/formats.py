@@ -1,4 +1,4 @@
-"""Makes testdata/images and testdata/damaged for PNG, GIF, BMP, TIFF and WebP, and testdata/golden/codecs.json.
+"""Makes testdata/images and testdata/damaged for all formats but JPEG, and testdata/golden/codecs.json.
 
 Needs Pillow 13.0.0, numpy and transformers 5.23.0 (its convert_to_rgb is the reference of the alpha policies).
 Takes no arguments; running it again gives the same bytes.
@@ -20,7 +20,7 @@ from transformers.image_transforms import convert_to_rgb
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 IMAGES = os.path.join(ROOT, "images")
 DAMAGED = os.path.join(ROOT, "damaged")
-FORMATS = ("png", "gif", "bmp", "tiff", "webp")
+FORMATS = ("png", "gif", "bmp", "tiff", "webp", "pnm", "qoi", "tga", "ico", "dib")
 
 warnings.simplefilter("ignore")
 
@@ -130,6 +130,64 @@ def exif(orientation, order="<", prefix=b""):
 
 
 XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description %s/></x:xmpmeta>'
+
+
+def png_chunks(data):
+    """The chunks of a PNG as (name, body)."""
+    at, out = 8, []
+    while at < len(data):
+        n = struct.unpack(">I", data[at : at + 4])[0]
+        out.append((data[at + 4 : at + 8], data[at + 8 : at + 8 + n]))
+        at += 12 + n
+    return out
+
+
+def png_again(chunks):
+    return PNG_MAGIC + b"".join(chunk(name, body) for name, body in chunks)
+
+
+def png_pieces(data, size, checksum=None):
+    """The same with image data in pieces of size bytes, and another checksum."""
+    chunks = png_chunks(data)
+    idat = b"".join(body for name, body in chunks if name == b"IDAT")
+    if checksum is not None:
+        idat = idat[: -len(checksum)] + checksum
+    pieces = [(b"IDAT", idat[i : i + size]) for i in range(0, len(idat), size)]
+    first = [name for name, _ in chunks].index(b"IDAT")
+    return png_again(chunks[:first] + pieces + [c for c in chunks[first:] if c[0] != b"IDAT"])
+
+
+def either(name, data):
+    """Adds a file that Pillow reads or not, where no other rule says which."""
+    try:
+        Image.open(io.BytesIO(data)).load()
+        accepted[name] = data
+    except OSError:
+        damaged[name] = ("format", data)
+
+
+def make_png_order():
+    """What Pillow makes of chunks in pieces and in other orders."""
+    wrong = b"\x12\x34\x56\x78"
+    for name in ("rgb8", "p2_twice1", "rgba16_interlaced", "gray8"):
+        data = whole[f"png_{name}.png"]
+        for size in (1, 2, 3, 5, 7, 50):
+            either(f"png_pieces{size}_{name}.png", png_pieces(data, size, wrong))
+        damaged[f"png_whole_wrong_{name}.png"] = ("format", png_pieces(data, 1 << 30, wrong))
+    chunks = png_chunks(whole["png_rgb8.png"])
+    idat = [c for c in chunks if c[0] == b"IDAT"]
+    accepted["png_idat_first.png"] = png_again(idat[:1] + chunks)
+    fdat = lambda n: (b"fdAT", struct.pack(">I", n) + b"data")
+    damaged["png_fdat_alone.png"] = ("format", png_again(chunks[:-1] + [fdat(0)] + chunks[-1:]))
+    animated = png_chunks(whole["png_apng.png"])
+    i = [name for name, _ in animated].index(b"IDAT")
+    accepted["png_actl_twice.png"] = png_again(animated[:1] + [c for c in animated if c[0] == b"acTL"] + animated[1:])
+    damaged["png_fdat_order.png"] = ("format", png_again(animated[: i + 1] + [fdat(2)] + animated[-1:]))
+    accepted["png_fdat_next.png"] = png_again(animated[: i + 1] + [fdat(1)] + animated[-1:])
+    damaged["png_trns_after.png"] = ("format", png_again(chunks[:-1] + [(b"tRNS", b"abc")] + chunks[-1:]))
+    p = [c for c in png_chunks(whole["png_p2_twice1.png"]) if c[0] not in (b"PLTE", b"tRNS")]
+    damaged["png_key_without_palette.png"] = ("format", png_again(p[:1] + [(b"tRNS", b"\xff\0\xff")] + p[1:]))
+    accepted["png_alpha_without_palette.png"] = png_again(p[:1] + [(b"tRNS", b"\xff\7\xff")] + p[1:])
 
 
 def make_png():
@@ -793,9 +851,22 @@ def make_tiff():
     damaged["tiff_no_strips.tif"] = ("format", tiff(rgb, 8, 2, tags=[(273, (3, [8]))]).replace(struct.pack("<HHI", 273, 3, 1), struct.pack("<HHI", 274, 3, 1)))
     damaged["tiff_huge.tif"] = ("limit", tiff(rgb, 8, 2, compression=8, tags=[(256, (4, [100000])), (257, (4, [100000])), (278, (4, [100000]))]))
     damaged["tiff_huge_tile.tif"] = ("limit", tiff(rgb, 8, 2, compression=8, tile=(16, 16), tags=[(322, (4, [1 << 19])), (323, (4, [1 << 19]))]))
-    damaged["tiff_unsupported_jpeg.tif"] = ("unsupported", pillow_tiff(rgb, "jpeg"))
-    damaged["tiff_unsupported_zstd.tif"] = ("unsupported", pillow_tiff(rgb, "zstd"))
-    damaged["tiff_unsupported_float.tif"] = ("unsupported", pillow_tiff(rgb[:, :, 0].astype(np.float32), None))
+    # YCbCr with 4:2:0 in strips of 16 rows, gray, and CMYK.
+    whole["tiff_jpeg.tif"] = pillow_tiff(rgb, "jpeg")
+    whole["tiff_jpeg_strips.tif"] = pillow_tiff(scene(61, 47, 3), "jpeg", t278=16)
+    whole["tiff_jpeg_gray.tif"] = pillow_tiff(rgb[:, :, 0], "jpeg", t278=8)
+    whole["tiff_jpeg_cmyk.tif"] = pillow_tiff(rgb, "jpeg", "CMYK")
+    whole["tiff_zstd.tif"] = pillow_tiff(rgb, "zstd")
+    whole["tiff_zstd_predictor.tif"] = pillow_tiff(rgb, "zstd", t317=2, t278=5)
+    gray = np.linspace(-40, 600, 640, dtype=np.float32).reshape(32, 20)
+    gray[30, :6] = (np.nan, np.inf, -np.inf, 1e30, -1e30, 0.999)
+    deep = np.arange(0, 4096, 7)[: 19 * 30].reshape(30, 19)
+    for c in (1, 8):
+        whole[f"tiff_gray12_c{c}.tif"] = tiff(deep, 12, 1, compression=c, rows=7)
+    whole["tiff_float.tif"] = pillow_tiff(gray, None)
+    whole["tiff_float_predictor.tif"] = pillow_tiff(gray, "tiff_adobe_deflate", t317=3, t278=7)
+    for c in (1, 8):
+        whole[f"tiff_float_c{c}_be.tif"] = tiff(gray.view(np.uint32), 32, c // 8, ">", c, rows=9, tags=[(339, (3, [3]))])
     damaged["tiff_unsupported_ycbcr.tif"] = ("unsupported", tiff(rgb, 8, 6))
 
 
@@ -880,6 +951,285 @@ def make_webp():
 # ---- goldens ----
 
 
+# ---- PNM, QOI, TGA, ICO, DIB ----
+
+
+def make_pnm():
+    w, h = 19, 11
+    gray = scene(w, h, 1)[:, :, 0]
+    rgb = scene(w, h, 3)
+    bits = (gray > 127).astype(np.uint8)
+    packed = b"".join(np.packbits(row).tobytes() for row in bits)
+    text = lambda a: ("\n".join(" ".join(map(str, row)) for row in a.reshape(h, -1).tolist()) + "\n").encode()
+    wide = gray.astype(np.uint16) * 257 % 4096
+    size = b"%d %d" % (w, h)
+    whole["pnm_bits.pbm"] = b"P4\n" + size + b"\n" + packed
+    whole["pnm_bits_plain.pbm"] = b"P1\n# a comment\n" + size + b"\n" + text(bits).replace(b" ", b"")
+    whole["pnm_gray.pgm"] = b"P5\n" + size + b"\n255\n" + gray.tobytes()
+    whole["pnm_gray_15.pgm"] = b"P5 " + size + b" 15 " + (gray >> 4).tobytes()
+    whole["pnm_gray_plain.pgm"] = b"P2\n" + size + b"\n255\n" + text(gray)
+    whole["pnm_gray_plain_100.pgm"] = b"P2\t" + size + b"\r100#max\n\n" + text(gray % 101)
+    whole["pnm_gray_4095.pgm"] = b"P5\n" + size + b"\n4095\n" + wide.astype(">u2").tobytes()
+    whole["pnm_gray_65535.pgm"] = b"P5\n" + size + b"\n65535\n" + (gray.astype(int) * 300 % 65536).astype(">u2").tobytes()
+    whole["pnm_gray_plain_1000.pgm"] = b"P2\n" + size + b"\n1000\n" + text(gray.astype(int) * 3)
+    whole["pnm_rgb.ppm"] = b"P6\n" + size + b"\n255\n" + rgb.tobytes()
+    whole["pnm_rgb_31.ppm"] = b"P6\n# one\n" + size + b" # two\n31\n" + (rgb >> 3).tobytes()
+    whole["pnm_rgb_1000.ppm"] = b"P6\n" + size + b"\n1000\n" + (rgb.astype(np.uint16) * 3).astype(">u2").tobytes()
+    whole["pnm_rgb_65535.ppm"] = b"P6\n" + size + b"\n65535\n" + (rgb.astype(np.uint32) * 255 + 7).astype(">u2").tobytes()
+    whole["pnm_rgb_plain.ppm"] = b"P3\n" + size + b"\n200\n" + text(rgb % 201)
+    whole["pnm_rgb_plain_65535.ppm"] = b"P3\n" + size + b"\n65535\n" + text(rgb.astype(int) * 257)
+    whole["pnm_cmyk.ppm"] = b"P0CMYK\n" + size + b"\n255\n" + scene(w, h, 4).tobytes()
+    floats = np.linspace(-20, 300, w * h, dtype=np.float32).reshape(h, w)
+    floats[0, :4] = [np.nan, np.inf, -np.inf, 254.999]
+    whole["pnm_float.pfm"] = b"Pf\n" + size + b"\n-1.0\n" + floats.astype("<f4").tobytes()
+    whole["pnm_float_big.pfm"] = b"Pf\n" + size + b"\n2.5e1\n" + floats.astype(">f4").tobytes()
+    whole["pnm_one.pgm"] = b"P5 1 1 255\n\x80"
+    # Odd, but read by Pillow.
+    accepted["pnm_over.pgm"] = b"P5\n" + size + b"\n100\n" + gray.tobytes()
+    accepted["pnm_comment_in_number.pgm"] = b"P5\n1#c\n9 11\n25#c\r5\n" + gray.tobytes()
+    accepted["pnm_signs.pgm"] = b"P5\n+1_9 1_1\n+2_5_5\n" + gray.tobytes()
+    accepted["pnm_plain_comment_joins.pgm"] = b"P2\n2 2\n255\n12#c\n3 4 5 6\n"
+    accepted["pnm_plain_extra.pgm"] = b"P2\n2 2\n255\n1 2 3 4 word word"
+    accepted["pnm_plain_no_end.ppm"] = b"P3\n1 1\n255\n1 2 3"
+    accepted["pnm_after.ppm"] = whole["pnm_rgb.ppm"] + b"more"
+    damaged["pnm_truncated.ppm"] = ("format", whole["pnm_rgb.ppm"][:-1])
+    damaged["pnm_truncated.pbm"] = ("format", whole["pnm_bits.pbm"][:-2])
+    damaged["pnm_truncated.pfm"] = ("format", whole["pnm_float.pfm"][:-2])
+    damaged["pnm_truncated_wide.pgm"] = ("format", whole["pnm_gray_4095.pgm"][:-1])
+    damaged["pnm_header.pgm"] = ("format", b"P5\n19 ")
+    damaged["pnm_zero.pgm"] = ("format", b"P5 0 1 255 \0")
+    damaged["pnm_negative.pgm"] = ("format", b"P5 -1 1 255 \0")
+    damaged["pnm_max_zero.pgm"] = ("format", b"P5 1 1 0 \0")
+    damaged["pnm_max_high.pgm"] = ("format", b"P5 1 1 65536 \0\0")
+    damaged["pnm_huge.pgm"] = ("limit", b"P5 100000 100000 255 \0")
+    damaged["pnm_no_number.pgm"] = ("format", b"P5 1 x 255 \0")
+    damaged["pnm_long_number.pgm"] = ("format", b"P5 00000000001 1 255 \0")
+    damaged["pnm_plain_short.pgm"] = ("format", b"P2\n2 2\n255\n1 2 3")
+    damaged["pnm_plain_over.pgm"] = ("format", b"P2\n2 1\n99\n1 100\n")
+    damaged["pnm_plain_negative.pgm"] = ("format", b"P2\n2 1\n99\n1 -1\n")
+    damaged["pnm_plain_word.pgm"] = ("format", b"P2\n2 1\n99\n1 x\n")
+    damaged["pnm_plain_long.pgm"] = ("format", b"P2\n2 1\n99\n1 00000000002\n")
+    damaged["pnm_plain_long_extra.pgm"] = ("format", b"P2\n2 1\n99\n1 2 elevenbytes")
+    damaged["pnm_bits_plain_word.pbm"] = ("format", b"P1\n2 1\n1 2\n")
+    damaged["pnm_bits_plain_extra.pbm"] = ("format", b"P1\n2 1\n1 1 a\n")
+    damaged["pnm_float_zero.pfm"] = ("format", b"Pf 1 1 0.0 \0\0\0\0")
+    damaged["pnm_float_inf.pfm"] = ("format", b"Pf 1 1 inf \0\0\0\0")
+
+
+def qoi(pixels, channels=None, space=0):
+    """Encodes with every kind of chunk."""
+    h, w, n = pixels.shape
+    out = b"qoif" + struct.pack(">IIBB", w, h, channels or n, space)
+    seen, last, run = {}, (0, 0, 0, 255), 0
+    flat = [tuple(map(int, p)) if n == 4 else (*map(int, p), 255) for p in pixels.reshape(-1, n)]
+    for p in flat:
+        if p == last:
+            run += 1
+            if run == 62:
+                out, run = out + bytes([0xC0 | 61]), 0
+            continue
+        if run:
+            out, run = out + bytes([0xC0 | run - 1]), 0
+        i = (p[0] * 3 + p[1] * 5 + p[2] * 7 + p[3] * 11) % 64
+        d = [(p[k] - last[k] + 128) % 256 - 128 for k in range(3)]
+        if seen.get(i) == p:
+            out += bytes([i])
+        elif p[3] != last[3]:
+            out += b"\xff" + bytes(p)
+        elif all(-2 <= v <= 1 for v in d):
+            out += bytes([0x40 | d[0] + 2 << 4 | d[1] + 2 << 2 | d[2] + 2])
+        elif -32 <= d[1] <= 31 and all(-8 <= d[k] - d[1] <= 7 for k in (0, 2)):
+            out += bytes([0x80 | d[1] + 32, d[0] - d[1] + 8 << 4 | d[2] - d[1] + 8])
+        else:
+            out += b"\xfe" + bytes(p[:3])
+        seen[i] = last = p
+    if run:
+        out += bytes([0xC0 | run - 1])
+    return out + bytes(7) + b"\1"
+
+
+def make_qoi():
+    w, h = 23, 17
+    rgb = scene(w, h, 3)
+    rgb[3:9] = rgb[3, 0]
+    rgb[9:12] = np.cumsum(np.tile([1, 255, 0, 7, 249], (3, 5))[:, :w, None] + [0, 1, 2], 1) % 256
+    rgba = np.dstack([rgb, scene(w, h, 4)[:, :, 3] // 100 * 100])
+    whole["qoi_rgb.qoi"] = qoi(rgb)
+    whole["qoi_rgba.qoi"] = qoi(rgba)
+    whole["qoi_linear.qoi"] = qoi(rgb, space=1)
+    whole["qoi_one.qoi"] = qoi(rgb[:1, :1])
+    whole["qoi_black.qoi"] = qoi(np.zeros((40, 40, 3), np.uint8))
+    accepted["qoi_channels_7.qoi"] = qoi(rgba, channels=7)
+    accepted["qoi_rgb_of_rgba.qoi"] = qoi(rgba, channels=3)
+    accepted["qoi_unseen.qoi"] = b"qoif" + struct.pack(">IIBB", 4, 1, 4, 0) + bytes([5, 0x6A, 0, 0xC9])
+    accepted["qoi_no_end.qoi"] = qoi(rgb)[:-8]
+    damaged["qoi_truncated.qoi"] = ("format", qoi(rgb)[:-40])
+    damaged["qoi_truncated_pixel.qoi"] = ("format", b"qoif" + struct.pack(">IIBB", 2, 1, 4, 0) + b"\xff\1\2\3")
+    damaged["qoi_truncated_header.qoi"] = ("format", qoi(rgb)[:11])
+    damaged["qoi_zero.qoi"] = ("format", b"qoif" + struct.pack(">IIBB", 0, 1, 4, 0) + bytes(9))
+    damaged["qoi_huge.qoi"] = ("limit", b"qoif" + struct.pack(">IIBB", 100000, 100000, 4, 0) + bytes(9))
+
+
+def tga(w, h, kind, depth, data, palette=b"", first=0, entries=0, bits=0, flags=0, ident=b"", footer=b""):
+    head = struct.pack("<BBBHHBHHHHBB", len(ident), bits > 0, kind, first, entries, bits, 0, 0, w, h, depth, flags)
+    return head + ident + palette + data + footer
+
+
+def tga_runs(data, pixel, cross=False):
+    """Packs runs and lists; with cross, lists go on in the next row."""
+    units = [data[i : i + pixel] for i in range(0, len(data), pixel)]
+    out, i = b"", 0
+    while i < len(units):
+        n = 1
+        while not cross and i + n < len(units) and n < 128 and units[i + n] == units[i]:
+            n += 1
+        if n > 1:
+            out, i = out + bytes([127 + n]) + units[i], i + n
+            continue
+        n = min(7 if not cross else 100, len(units) - i)
+        out, i = out + bytes([n - 1]) + b"".join(units[i : i + n]), i + n
+    return out
+
+
+def make_tga():
+    w, h = 21, 13
+    gray = scene(w, h, 1)[:, :, 0]
+    rgb, rgba = scene(w, h, 3), scene(w, h, 4)
+    flat = rgb // 64 * 64
+    idx = gray // 16
+    pal = scene(256, 1, 4)[0]
+    v16 = np.random.RandomState(5).randint(0, 65536, (h, w)).astype("<u2")
+    bits = np.packbits(gray > 127, axis=1)
+    rows = lambda a, n: b"".join(tga_runs(r.tobytes(), n) for r in a)
+    ext = bytes(494) + b"\0"
+    footer = lambda at: struct.pack("<II", at, 0) + b"TRUEVISION-XFILE.\0"
+    whole["tga_gray.tga"] = tga(w, h, 3, 8, gray.tobytes())
+    whole["tga_gray_top_down.tga"] = tga(w, h, 3, 8, gray.tobytes(), flags=0x20)
+    whole["tga_gray_mirror.tga"] = tga(w, h, 3, 8, gray.tobytes(), flags=0x10)
+    whole["tga_gray_turned.tga"] = tga(w, h, 3, 8, gray.tobytes(), flags=0x30, ident=b"name")
+    whole["tga_gray_alpha.tga"] = tga(w, h, 3, 16, scene(w, h, 2).tobytes())
+    whole["tga_bits.tga"] = tga(w, h, 3, 1, bits.tobytes())
+    whole["tga_rgb.tga"] = tga(w, h, 2, 24, rgb.tobytes())
+    whole["tga_rgb_mirror.tga"] = tga(w, h, 2, 24, rgb.tobytes(), flags=0x30)
+    whole["tga_rgba.tga"] = tga(w, h, 2, 32, rgba.tobytes(), flags=0x28)
+    whole["tga_16.tga"] = tga(w, h, 2, 16, v16.tobytes(), footer=bytes(26))
+    plain = tga(w, h, 2, 32, rgba.tobytes())
+    whole["tga_rgba_opaque.tga"] = plain + ext + footer(len(plain))
+    whole["tga_rgba_footer.tga"] = plain + footer(0)
+    whole["tga_palette.tga"] = tga(w, h, 1, 8, idx.tobytes(), pal[:16, :3].tobytes(), entries=16, bits=24)
+    whole["tga_palette_32.tga"] = tga(w, h, 1, 8, idx.tobytes(), pal[:16].tobytes(), entries=16, bits=32)
+    whole["tga_palette_16.tga"] = tga(w, h, 1, 8, idx.tobytes(), v16.tobytes()[:32], entries=16, bits=16)
+    whole["tga_palette_first.tga"] = tga(w, h, 1, 8, idx.tobytes(), pal[:12].tobytes(), first=4, entries=12, bits=32)
+    whole["tga_runs_gray.tga"] = tga(w, h, 11, 8, rows(idx * 16, 1))
+    whole["tga_runs_rgb.tga"] = tga(w, h, 10, 24, rows(flat, 3), flags=0x20)
+    whole["tga_runs_rgba.tga"] = tga(w, h, 10, 32, rows(rgba // 128 * 128, 4))
+    whole["tga_runs_16.tga"] = tga(w, h, 10, 16, rows(v16, 2))
+    whole["tga_runs_palette.tga"] = tga(w, h, 9, 8, rows(idx, 1), pal[:16, :3].tobytes(), entries=16, bits=24)
+    f = io.BytesIO()
+    Image.fromarray(flat).save(f, "TGA", compression="tga_rle")
+    whole["tga_pillow.tga"] = f.getvalue()
+    accepted["tga_runs_cross.tga"] = tga(w, h, 10, 24, tga_runs(rgb.tobytes(), 3, cross=True))
+    accepted["tga_palette_short.tga"] = tga(w, h, 1, 8, idx.tobytes(), pal[:9, :3].tobytes(), entries=9, bits=24)
+    accepted["tga_palette_last.tga"] = tga(w, h, 1, 8, gray.tobytes(), pal[:2].tobytes(), first=254, entries=2, bits=32)
+    damaged["tga_truncated.tga"] = ("format", whole["tga_rgb.tga"][:-1])
+    damaged["tga_truncated_runs.tga"] = ("format", whole["tga_runs_rgb.tga"][:-1])
+    damaged["tga_truncated_header.tga"] = ("format", whole["tga_rgb.tga"][:17])
+    damaged["tga_truncated_palette.tga"] = ("format", whole["tga_palette.tga"][:40])
+    damaged["tga_runs_beyond.tga"] = ("format", tga(w, h, 11, 8, b"\xff\7" * 3))
+    damaged["tga_palette_long.tga"] = ("format", tga(w, h, 1, 8, idx.tobytes(), bytes(3 * 10), first=250, entries=10, bits=24))
+    damaged["tga_palette_15.tga"] = ("unsupported", tga(w, h, 1, 8, idx.tobytes(), bytes(20), entries=10, bits=15))
+    damaged["tga_zero.tga"] = ("format", tga(0, h, 3, 8, b""))
+    accepted["tga_tiny_rgba.tga"] = tga(1, 1, 2, 32, b"\1\2\3\4")
+    damaged["tga_huge.tga"] = ("limit", tga(65535, 65535, 2, 32, bytes(100)))
+
+
+def dib(*args, **options):
+    return bmp(*args, offset=0, **options)[14:]
+
+
+def ico(*images):
+    """images: (width, height, colours, bits, data)."""
+    out, at = struct.pack("<HHH", 0, 1, len(images)), 6 + 16 * len(images)
+    for w, h, colors, bits, data in images:
+        out += struct.pack("<BBBBHHII", w % 256, h % 256, colors, 0, 1, bits, len(data), at)
+        at += len(data)
+    return out + b"".join(i[4] for i in images)
+
+
+def make_ico_dib():
+    w, h = 21, 13
+    gray, rgb, rgba = scene(w, h, 1)[:, :, 0], scene(w, h, 3), scene(w, h, 4)
+    pal = scene(256, 1, 4)[0].tobytes()
+    idx = gray // 16
+    whole["dib_24.dib"] = dib(w, h, 24, bmp_rows(rgb, 8))
+    whole["dib_32.dib"] = dib(w, h, 32, bmp_rows(rgba, 8), header=124)
+    whole["dib_8.dib"] = dib(w, h, 8, bmp_rows(gray[:, :, None], 8), pal)
+    whole["dib_4_top_down.dib"] = dib(w, h, 4, bmp_rows(idx[:, :, None], 4, True), pal[:64], top_down=True)
+    whole["dib_24_os2.dib"] = dib(w, h, 24, bmp_rows(rgb, 8), header=12)
+    whole["dib_fields.dib"] = dib(w, h, 16, np.random.RandomState(6).bytes(44 * h), compression=3, masks=(0xF800, 0x7E0, 0x1F))
+    damaged["dib_truncated.dib"] = ("format", whole["dib_24.dib"][:-3])
+    damaged["dib_truncated_header.dib"] = ("format", whole["dib_24.dib"][:30])
+    damaged["dib_unsupported_2bit.dib"] = ("unsupported", dib(w, h, 2, bytes(12 * h), bytes(16)))
+    damaged["dib_huge.dib"] = ("limit", dib(100000, 100000, 24, bytes(100)))
+
+    def twice(data):
+        return data[:8] + struct.pack("<i", 2 * struct.unpack("<i", data[8:12])[0]) + data[12:]
+
+    mask = b"".join(np.packbits(np.pad(r, (0, 11))).tobytes() for r in (gray > 90)[::-1])
+    png = io.BytesIO()
+    Image.fromarray(rgba).save(png, "png")
+    small = io.BytesIO()
+    Image.fromarray(rgb[:8, :8]).save(small, "png")
+    p = Image.fromarray(idx, "P")
+    p.putpalette(pal[:48])
+    keyed = io.BytesIO()
+    p.save(keyed, "png", transparency=bytes([0, 90, 255, 7]))
+    rgb_key = io.BytesIO()
+    Image.fromarray(rgb).save(rgb_key, "png", transparency=tuple(int(v) for v in rgb[2, 3]))
+    p24 = twice(whole["dib_24.dib"]) + mask
+    whole["ico_24.ico"] = ico((w, h, 0, 24, p24))
+    whole["ico_32.ico"] = ico((w, h, 0, 32, twice(dib(w, h, 32, bmp_rows(rgba, 8))) + mask))
+    whole["ico_8.ico"] = ico((w, h, 0, 8, twice(whole["dib_8.dib"]) + mask))
+    whole["ico_4.ico"] = ico((w, h, 16, 0, twice(dib(w, h, 4, bmp_rows(idx[:, :, None], 4), pal[:64])) + mask))
+    whole["ico_1.ico"] = ico((w, h, 2, 0, twice(dib(w, h, 1, bmp_rows((gray > 127)[:, :, None].astype(np.uint8), 1), pal[:8])) + mask))
+    whole["ico_png.ico"] = ico((w, h, 0, 32, png.getvalue()))
+    whole["ico_png_palette.ico"] = ico((w, h, 0, 8, keyed.getvalue()))
+    whole["ico_png_key.ico"] = ico((w, h, 0, 24, rgb_key.getvalue()))
+    whole["ico_largest.ico"] = ico((8, 8, 0, 24, small.getvalue()), (w, h, 0, 32, png.getvalue()), (w, h, 0, 24, p24))
+    f = io.BytesIO()
+    Image.fromarray(scene(64, 64, 4)).save(f, "ICO", sizes=[(16, 16), (64, 64)])
+    whole["ico_pillow.ico"] = f.getvalue()
+    f = io.BytesIO()
+    Image.fromarray(scene(32, 32, 3)).save(f, "ICO", bitmap_format="bmp", sizes=[(16, 16), (32, 32)])
+    whole["ico_pillow_bmp.ico"] = f.getvalue()
+    accepted["ico_other_size.ico"] = ico((99, 98, 0, 24, p24))
+    accepted["ico_32_of_24.ico"] = ico((w, h, 0, 32, p24 + bytes(300)))
+    accepted["ico_24_of_32.ico"] = ico((w, h, 0, 24, twice(dib(w, h, 32, bmp_rows(rgba, 8))) + mask))
+    damaged["ico_empty.ico"] = ("format", ico())
+    damaged["ico_truncated_directory.ico"] = ("format", whole["ico_24.ico"][:20])
+    damaged["ico_truncated.ico"] = ("format", whole["ico_24.ico"][:-6])
+    damaged["ico_truncated_png.ico"] = ("format", whole["ico_png.ico"][:200])
+    damaged["ico_short_mask.ico"] = ("format", ico((w, h, 0, 24, p24[:40])))
+    damaged["ico_one_row.ico"] = ("format", ico((w, 1, 0, 24, dib(w, 1, 24, bytes(64)) + bytes(4))))
+    damaged["ico_huge.ico"] = ("limit", ico((0, 0, 0, 24, dib(60000, 100000, 24, bytes(100)))))
+
+
+def make_tiff_refused():
+    """Directories that Pillow reads and libtiff refuses: without compression the pixels are Pillow's own work."""
+    packed, plain = whole["tiff_pillow_packbits_1bit.tif"], whole["tiff_gray8_le.tif"]
+
+    def entry(data, tag, at, value):
+        p = struct.unpack("<I", data[4:8])[0] + 2
+        while struct.unpack("<H", data[p : p + 2])[0] != tag:
+            p += 12
+        return data[: p + at] + value + data[p + at + len(value) :]
+
+    damaged["tiff_cut_directory.tif"] = ("format", packed[: struct.unpack("<I", packed[4:8])[0] + 2 + 12 * 8 + 5])
+    damaged["tiff_type_rows.tif"] = ("format", entry(packed, 278, 2, b"\x44\x64"))
+    damaged["tiff_count_planar.tif"] = ("format", entry(packed, 284, 4, b"\x02"))
+    accepted["tiff_plain_type_rows.tif"] = entry(plain, 278, 2, b"\x44\x64")
+
+
 def digest(im, mode=None):
     if mode:
         im = im.convert(mode)
@@ -915,10 +1265,16 @@ def golden(data):
 
 def main():
     make_png()
+    make_png_order()
     make_gif()
     make_bmp()
     make_tiff()
     make_webp()
+    make_pnm()
+    make_qoi()
+    make_tga()
+    make_ico_dib()
+    make_tiff_refused()
     for folder in (IMAGES, DAMAGED):
         os.makedirs(folder, exist_ok=True)
         for f in FORMATS:

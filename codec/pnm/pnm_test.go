@@ -1,0 +1,11 @@
+package pnm
+
+import (
+	"testing"
+
+	"github.com/infer-prep/infer-prep/codec/internal/codectest"
+)
+
+// The tests of codec/all compare the pixels.
+
+func FuzzDecode(f *testing.F) { codectest.Fuzz(f, name) }

@@ -1,0 +1,42 @@
+//go:build !small
+
+package tiff
+
+import (
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// OpenNative implements codec.NativeDecoder.
+func (d *decoder) OpenNative(data []byte, o *codec.Options) (codec.Native, error) {
+	var free []*blockReader
+	if d.native != nil {
+		free = d.native.r.free
+		d.native = nil
+	}
+	r, err := newReader(file{data: data, size: int64(len(data))}, o.Limits, o.Workers)
+	if err != nil {
+		return codec.Native{}, err
+	}
+	r.free = free
+	i, err := r.Image(0)
+	if err != nil {
+		return codec.Native{}, err
+	}
+	f, err := i.Info()
+	if err != nil {
+		return codec.Native{}, err
+	}
+	if f.DType == tensor.Invalid {
+		return codec.Native{}, unsupported("samples of type %s, which tensors do not have", f.Type)
+	}
+	d.native = i
+	return codec.Native{Format: name, Width: f.Width, Height: f.Height, Channels: f.Bands, DType: f.DType}, nil
+}
+
+// DecodeNative implements codec.NativeDecoder.
+func (d *decoder) DecodeNative(dst []byte, region codec.Region) error {
+	err := d.native.Read(dst, region)
+	d.native.r.file.data = nil
+	return err
+}
