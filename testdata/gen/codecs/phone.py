@@ -8,7 +8,7 @@ of their planes as the library gives them.
 usage: phone.py [FOLDER N]
 With FOLDER it writes N other files of each format and their goldens.json there, for parity.
 """
-import ctypes, glob, hashlib, io, json, os, struct, sys
+import ctypes, glob, hashlib, io, json, os, sys, tempfile
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_void_p
 
 import numpy as np
@@ -113,6 +113,8 @@ def avif_file(w, h, chroma, depth=8, alpha=False, seed=0, full=True, matrix=6, g
     if depth == 8:
         poke(encoder, 32, c_int, quality)
         poke(encoder, 36, c_int, quality)
+        for at in (384, 392):  # creationTime and modificationTime, for files that are equal every time
+            poke(encoder, at, ctypes.c_uint64, 1)
     else:  # minQuantizer and its three neighbours
         for i in range(4):
             poke(encoder, 24 + 4 * i, c_int, 12)
@@ -155,6 +157,105 @@ def avif_planes(data):
             d.update(rows_of(base, stride, pw, ph, depth))
     avif.avifImageDestroy(c_void_p(image))
     avif.avifDecoderDestroy(c_void_p(decoder))
+    return d.hexdigest()
+
+
+# ---- HEIC ----
+
+heif = library("pillow_heif.libs/libheif-*")
+heif.heif_get_version.restype = c_char_p
+check(heif.heif_get_version() == b"1.23.6", f"libheif is {heif.heif_get_version()}, want 1.23.6")
+
+
+class HeifError(ctypes.Structure):
+    _fields_ = [("code", c_int), ("sub", c_int), ("message", c_char_p)]
+
+
+for f in (
+    "image_create", "image_add_plane", "image_set_nclx_color_profile", "context_get_encoder_for_format", "encoder_set_lossy_quality",
+    "encoder_set_parameter_string", "context_encode_image", "context_encode_grid", "context_write_to_file", "context_get_primary_image_handle",
+    "context_read_from_memory_without_copy", "decode_image", "context_set_primary_image",
+):
+    getattr(heif, "heif_" + f).restype = HeifError
+for f in ("context_alloc", "image_get_plane", "image_get_plane_readonly", "encoding_options_alloc", "decoding_options_alloc", "nclx_color_profile_alloc"):
+    getattr(heif, "heif_" + f).restype = c_void_p
+
+
+def good(e, what):
+    check(e.code == 0, f"{what}: {e.code}.{e.sub} {e.message}")
+
+
+def heif_image(w, h, chroma, depth, alpha, seed, nclx):
+    p = c_void_p()
+    good(heif.heif_image_create(w, h, 2 if chroma == "400" else 0, {"400": 0, "420": 1, "422": 2, "444": 3}[chroma], byref(p)), "heif_image_create")
+    source = planes(w, h, chroma, depth, alpha, seed)
+    for i, a in enumerate(source):
+        channel = 6 if alpha and i == len(source) - 1 else i
+        good(heif.heif_image_add_plane(p, channel, a.shape[1], a.shape[0], depth), "heif_image_add_plane")
+        stride = c_int()
+        base = heif.heif_image_get_plane(p, channel, byref(stride))
+        for y in range(a.shape[0]):
+            ctypes.memmove(base + y * stride.value, a[y].tobytes(), a[y].nbytes)
+    if nclx:
+        good(heif.heif_image_set_nclx_color_profile(p, c_void_p(nclx)), "heif_image_set_nclx_color_profile")
+    return p
+
+
+def heif_file(w, h, chroma, depth=8, alpha=False, seed=0, full=True, matrix=6, orientation=1, grid=None, quality=85, nclx=True):
+    context, encoder, handle = heif.heif_context_alloc(), c_void_p(), c_void_p()
+    good(heif.heif_context_get_encoder_for_format(c_void_p(context), 1, byref(encoder)), "heif_context_get_encoder_for_format")
+    good(heif.heif_encoder_set_lossy_quality(encoder, quality), "heif_encoder_set_lossy_quality")
+    if chroma != "400":
+        good(heif.heif_encoder_set_parameter_string(encoder, b"chroma", chroma.encode()), "chroma")
+    good(heif.heif_encoder_set_parameter_string(encoder, b"preset", b"fast"), "preset")
+    good(heif.heif_encoder_set_parameter_string(encoder, b"x265:pools", b"1"), "pools")
+    options = heif.heif_encoding_options_alloc()
+    profile = None
+    if nclx:
+        profile = heif.heif_nclx_color_profile_alloc()
+        for at, v in ((4, 1), (8, 13), (12, matrix)):
+            poke(profile, at, c_int, v)
+        poke(profile, 16, c_uint8, int(full))
+        poke(options, 8, c_void_p, profile)
+    poke(options, 16, c_uint8, int(not nclx))
+    poke(options, 20, c_int, orientation)
+    columns, rows = grid or (1, 1)
+    tiles = [heif_image(w, h, chroma, depth, alpha, seed + i, profile) for i in range(columns * rows)]
+    if grid:
+        e = heif.heif_context_encode_grid(c_void_p(context), (c_void_p * len(tiles))(*tiles), rows, columns, encoder, c_void_p(options), byref(handle))
+    else:
+        e = heif.heif_context_encode_image(c_void_p(context), tiles[0], encoder, c_void_p(options), byref(handle))
+    good(e, f"encode {chroma} {depth} {w}x{h}")
+    heif.heif_context_set_primary_image(c_void_p(context), handle)
+    with tempfile.NamedTemporaryFile() as f:
+        good(heif.heif_context_write_to_file(c_void_p(context), f.name.encode()), "heif_context_write_to_file")
+        data = open(f.name, "rb").read()
+    for t in tiles:
+        heif.heif_image_release(t)
+    heif.heif_image_handle_release(handle)
+    heif.heif_encoder_release(encoder)
+    heif.heif_context_free(c_void_p(context))
+    return data
+
+
+def heif_planes(data):
+    """The SHA-256 of the planes that libheif decodes: Y, Cb, Cr, alpha."""
+    context, handle, image = heif.heif_context_alloc(), c_void_p(), c_void_p()
+    good(heif.heif_context_read_from_memory_without_copy(c_void_p(context), data, c_size_t(len(data)), None), "read")
+    good(heif.heif_context_get_primary_image_handle(c_void_p(context), byref(handle)), "primary")
+    options = heif.heif_decoding_options_alloc()
+    poke(options, 113, c_uint8, 1)  # output_image_nclx_profile_passthrough
+    good(heif.heif_decode_image(handle, byref(image), 99, 99, c_void_p(options)), "heif_decode_image")
+    d = hashlib.sha256()
+    for channel in (0, 1, 2, 6):
+        stride = c_int()
+        base = heif.heif_image_get_plane_readonly(image, channel, byref(stride))
+        if base:
+            w, h, depth = (getattr(heif, "heif_image_get_" + f)(image, channel) for f in ("width", "height", "bits_per_pixel_range"))
+            d.update(rows_of(base, stride.value, w, h, depth))
+    heif.heif_image_release(image)
+    heif.heif_image_handle_release(handle)
+    heif.heif_context_free(c_void_p(context))
     return d.hexdigest()
 
 
@@ -237,7 +338,32 @@ for name, want, data in (
 ):
     files[name], refused[name] = data, want
 
+for chroma in FORMATS:
+    for depth in (8, 10, 12):
+        for alpha in (False, True):
+            for full in (True, False):
+                seed += 1
+                w, h = [(18, 12), (16, 20), (19, 13)][seed % 3]
+                name = f"heif_{chroma}_{depth}{'a' if alpha else ''}_{'full' if full else 'limited'}.heic"
+                files[name] = heif_file(w, h, chroma, depth, alpha, seed, full)
+for matrix in (1, 2, 5, 9):
+    for chroma in ("420", "444"):
+        files[f"heif_{chroma}_matrix{matrix}.heic"] = heif_file(20, 10, chroma, 8, False, 400 + matrix, chroma == "420" or matrix < 5, matrix)
+files["heif_rgb.heic"] = heif_file(16, 10, "444", 8, False, 410, True, 0)
+for w, h in ((1, 1), (2, 2), (9, 3), (64, 65), (130, 67)):
+    files[f"heif_{w}x{h}.heic"] = heif_file(w, h, "420", 8, False, w * h)
+for o in range(2, 9):
+    for kind, w, h, chroma, full in (("even", 18, 12, "420", o % 2 == 0), ("odd", 15, 11, "420", True), ("odd_limited", 15, 11, "420", False), ("422", 15, 11, "422", o % 2 == 0), ("444", 15, 11, "444", True)):
+        files[f"heif_{kind}_orientation{o}.heic"] = heif_file(w, h, chroma, 8, False, 420 + o, full, orientation=o)
+files["heif_grid.heic"] = heif_file(64, 64, "420", 8, False, 440, grid=(2, 2), quality=40)
+files["heif_grid_turned.heic"] = heif_file(64, 64, "420", 8, False, 450, grid=(1, 2), quality=30, orientation=6)
+files["heif_no_profile.heic"] = heif_file(20, 14, "420", 8, False, 460, nclx=False)
+
 write(os.path.join(ROOT, "testdata", "phone"), files, refused)
+prove(os.path.join(ROOT, "codec", "heif", "proof"), {
+    "420_8a.heic": heif_file(10, 6, "420", 8, True, 500, False, quality=60), "422_12.heic": heif_file(8, 9, "422", 12, False, 501, quality=60),
+    "444_10.heic": heif_file(8, 8, "444", 10, False, 502, quality=60), "420_odd_turned.heic": heif_file(9, 7, "420", 8, False, 503, False, 9, 6, quality=60),
+}, heif_planes)
 prove(os.path.join(ROOT, "codec", "avif", "proof"), {
     "420_8a.avif": avif_file(9, 7, "420", 8, True, 300, False), "422_12.avif": avif_file(8, 9, "422", 12, False, 301),
     "444_10.avif": avif_file(8, 8, "444", 10, False, 302), "400_8.avif": avif_file(9, 8, "400", 8, False, 303),
