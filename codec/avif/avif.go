@@ -161,9 +161,9 @@ func (p *picture) check() error {
 		return unsupported("%d bits, want 8, 10 or 12", p.depth)
 	case p.format < yuv444 || p.format > yuv400:
 		return unsupported("pixel format %d of libavif, want 4:4:4, 4:2:2, 4:2:0 or gray", p.format)
-	case !slices.Contains(matrices, p.matrix) && (p.format != yuv400 || p.alpha):
+	case !slices.Contains(matrices, p.matrix):
 		return unsupported("matrix coefficients %d, want 0, 1, 2, 5, 6 or 9", p.matrix)
-	case p.matrix == 0 && p.format != yuv400 && (p.depth != 8 || p.format != yuv444 || !p.full):
+	case p.matrix == 0 && (p.depth != 8 || p.format != yuv444 || !p.full):
 		return unsupported("matrix coefficients 0 (RGB) in %s, want 8 bits, 4:4:4 and full range", p.variant())
 	case p.alpha && p.premultiplied:
 		return unsupported("premultiplied alpha")

@@ -12,7 +12,7 @@ const (
 	undefined = 99
 
 	colorspaceYCbCr = 0
-	colorspaceRGB   = 1
+	colorspaceRGB   = 1 // what the header says of matrix 0
 	colorspaceGray  = 2
 
 	chromaGray = 0
@@ -24,7 +24,7 @@ const (
 // picture is a decoded image of libheif.
 type picture struct {
 	colorspace, chroma int
-	planes             [4]yuv.Plane // Y, Cb, Cr and alpha; or R, G, B and alpha
+	planes             [4]yuv.Plane // Y, Cb, Cr and alpha
 	bits               [4]int
 	matrix             int // -1 without a colour profile
 	full               bool
@@ -95,8 +95,8 @@ func (p *picture) convert(dst *codec.Raster, r *rows) {
 			r.chroma[c] = grow(r.chroma[c], p.planes[1].Width)
 		}
 		switch {
-		case p.colorspace == colorspaceRGB:
-			line = func(out []byte, y int) { p.rgb(out, r, y, size) }
+		case p.matrix == 0:
+			line = func(out []byte, y int) { p.identity(out, r, y, size) }
 		case p.chroma == chroma420 && p.full:
 			line = p.integer(r, size)
 		default:
@@ -115,10 +115,10 @@ func (p *picture) convert(dst *codec.Raster, r *rows) {
 	}
 }
 
-// rgb writes row y of planes R, G and B.
-func (p *picture) rgb(out []byte, r *rows, y, size int) {
-	for c := range 3 {
-		p.planes[c].Row(r.luma, y, uint(p.bits[0]-8))
+// identity writes row y of planes G, B and R, those of matrix 0.
+func (p *picture) identity(out []byte, r *rows, y, size int) {
+	for i, c := range [3]int{1, 2, 0} {
+		p.planes[i].Row(r.luma, y, uint(p.bits[0]-8))
 		for x, v := range r.luma {
 			out[x*size+c] = uint8(v)
 		}

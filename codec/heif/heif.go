@@ -17,7 +17,9 @@
 // The primary image is decoded. Crop, rotation and mirror of the container are
 // applied, and the orientation in EXIF has no effect, as in pillow-heif. Colour
 // profiles have no effect. Kinds of conversion that were not compared with
-// pillow-heif are ErrUnsupported.
+// pillow-heif are ErrUnsupported: matrix coefficients other than 1, 2, 5, 6 and
+// 9, and 0 for 4:4:4 in full range; premultiplied alpha; depths other than 8, 10
+// and 12 bits. A file's matrix is known when it is decoded, not before.
 //
 // A crash in libheif ends the program: Go cannot recover from it.
 package heif
@@ -181,13 +183,24 @@ func (p *picture) check(h *header, c *codec.Config) error {
 	switch {
 	case y.Empty() || y.Width != c.Width || y.Height != c.Height || p.bits[0] != c.Depth:
 		return bad("planes of %dx%d with %d bits, the container says %dx%d with %d bits", y.Width, y.Height, p.bits[0], c.Width, c.Height, c.Depth)
-	case p.colorspace != h.colorspace:
+	case p.colorspace != colorspaceYCbCr && p.colorspace != colorspaceGray:
+		return unsupported("colour space %d of libheif, want YCbCr or gray", p.colorspace)
+	case (p.colorspace == colorspaceGray) != (h.colorspace == colorspaceGray):
 		return bad("colour space %d of libheif, the container says %d", p.colorspace, h.colorspace)
 	case c.HasAlpha && (alpha.Empty() || alpha.Width != c.Width || alpha.Height != c.Height || p.bits[3] < 8):
 		return bad("an alpha plane of %dx%d with %d bits, want %dx%d", alpha.Width, alpha.Height, p.bits[3], c.Width, c.Height)
 	}
 	if p.colorspace == colorspaceGray {
 		return nil
+	}
+	switch p.matrix {
+	case -1, 1, 2, 5, 6, 9:
+	case 0:
+		if p.chroma != chroma444 || !p.full {
+			return unsupported("matrix coefficients 0 (RGB) in %s, want 4:4:4 in full range", variant(p.chroma, c.Depth))
+		}
+	default:
+		return unsupported("matrix coefficients %d, want 0, 1, 2, 5, 6 or 9", p.matrix)
 	}
 	w, ht := c.Width, c.Height
 	if p.chroma != chroma444 {

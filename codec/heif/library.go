@@ -94,7 +94,7 @@ func open(path string) (*library, error) {
 		case err != nil && filepath.Base(path) == path:
 			return 0, fmt.Errorf("libheif, which decodes HEIC, was not found. Install it (pip install pillow-heif==1.8.1 in the Python environment in use, or libheif 1.23 or later), or name it or its folder in the environment variable %s (%w)", Environment, err)
 		case err != nil:
-			return 0, fmt.Errorf("libheif: %s: %w", path, err)
+			return 0, fmt.Errorf("libheif: %w", err)
 		}
 		return fn, nil
 	}
@@ -157,8 +157,6 @@ const (
 	codeFeature  = 4
 	codeMemory   = 6
 	codePlugin   = 11
-	// subLimit is the second code of a file beyond the security limits, whose
-	// first code is codeMemory.
 )
 
 // call calls a function that returns a heif_error.
@@ -275,11 +273,7 @@ func (f *file) decodePlanes() (*picture, error) {
 		colorspace: int(int32(clib.Call(l.imageColorspace, f.image))), chroma: int(int32(clib.Call(l.imageChroma, f.image))),
 		matrix: -1, full: true,
 	}
-	channels := [4]uintptr{0, 1, 2, 6} // Y, Cb, Cr and alpha
-	if p.colorspace == colorspaceRGB {
-		channels = [4]uintptr{3, 4, 5, 6}
-	}
-	for i, channel := range channels {
+	for i, channel := range [4]uintptr{0, 1, 2, 6} { // Y, Cb, Cr, alpha
 		f.out[0] = 0
 		at := clib.Call(l.imagePlane, f.image, channel, uintptr(unsafe.Pointer(f.out)))
 		if at == 0 {

@@ -318,6 +318,8 @@ for chroma in FORMATS:
 for matrix in (1, 2, 5, 9):
     for full in (True, False):
         files[f"avif_matrix{matrix}_{'full' if full else 'limited'}.avif"] = avif_file(20, 11, "420", 8, False, 100 + matrix, full, matrix)
+for matrix in (1, 2, 9):
+    files[f"avif_400_matrix{matrix}.avif"] = avif_file(20, 11, "400", 8, False, 110 + matrix, matrix == 1, matrix)
 files["avif_matrix1_alpha_gray.avif"] = avif_file(20, 11, "400", 8, True, 120, True, 1)
 files["avif_matrix9_alpha_gray.avif"] = avif_file(20, 11, "400", 8, True, 120, False, 9)
 files["avif_matrix9_10a.avif"] = avif_file(20, 11, "444", 10, True, 121, False, 9)
@@ -349,6 +351,13 @@ for chroma in FORMATS:
 for matrix in (1, 2, 5, 9):
     for chroma in ("420", "444"):
         files[f"heif_{chroma}_matrix{matrix}.heic"] = heif_file(20, 10, chroma, 8, False, 400 + matrix, chroma == "420" or matrix < 5, matrix)
+for name, want, data in (
+    ("heif_refused_matrix4.heic", "matrix coefficients 4", heif_file(8, 8, "420", 8, False, 470, True, 4)),
+    ("heif_refused_rgb_limited.heic", "matrix coefficients 0", heif_file(8, 8, "444", 8, False, 471, False, 0)),
+):
+    files[name], refused[name] = data, want
+files["heif_rgb_alpha.heic"] = heif_file(16, 10, "444", 8, True, 411, True, 0)
+files["heif_rgb10.heic"] = heif_file(16, 10, "444", 10, False, 412, True, 0)
 files["heif_rgb.heic"] = heif_file(16, 10, "444", 8, False, 410, True, 0)
 for w, h in ((1, 1), (2, 2), (9, 3), (64, 65), (130, 67)):
     files[f"heif_{w}x{h}.heic"] = heif_file(w, h, "420", 8, False, w * h)
