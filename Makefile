@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -57,6 +57,16 @@ test-device: ## the tests that need ONNX Runtime
 	INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -run 'Device|Classifier' ./cmd/internal/cli && \
 	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -count=1 ./device/ort && \
 	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -race ./device/...; }
+
+# The tests that need libavif and libheif, which test leaves out: with the pinned wheels of Pillow and
+# pillow-heif, and with Debian 12's libavif15 if it is there.
+test-phone: ## the tests that need libavif and libheif: AVIF and HEIC
+	@py=$$(parity/venv.sh testdata/gen/requirements-phone.txt) && site=$$("$$py" -c 'import os, PIL; print(os.path.dirname(os.path.dirname(PIL.__file__)))') && \
+	INFER_PREP_AVIF=$$site/pillow.libs INFER_PREP_HEIF=$$site/pillow_heif.libs $(GO) test -vet=off -count=1 ./codec/avif ./codec/heif && \
+	for l in /usr/lib/*/libavif.so.15; do \
+		[ -e "$$l" ] || { echo "test-phone: libavif.so.15 is missing (Debian 12: libavif15): its layout is not tested"; break; }; \
+		INFER_PREP_AVIF=$$l $(GO) test -vet=off -count=1 ./codec/avif || exit 1; \
+	done
 
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules

@@ -20,6 +20,9 @@
 // coefficients other than 1, 2, 5, 6 and 9, and 0 for 8-bit 4:4:4 in full
 // range; premultiplied alpha; gray with alpha in more than 8 bits.
 //
+// If the AV1 image has another size than the container says, libavif scales its
+// planes. The pixels are then those of Pillow with the same version of libavif.
+//
 // A crash in libavif ends the program: Go cannot recover from it.
 package avif
 
@@ -125,7 +128,12 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	if err := limits.CheckSize(name, d.c.Width, d.c.Height, d.c.Mode.Size()+2*4*sample); err != nil {
 		return err
 	}
-	f, err := l.open(data, limits.Pixels)
+	// AV1 may have another size than the container says.
+	pixels := limits.Pixels
+	if most := limits.Bytes / int64(4*sample); limits.Bytes > 0 && (pixels <= 0 || most < pixels) {
+		pixels = most
+	}
+	f, err := l.open(data, pixels)
 	if err != nil {
 		return wrap(err)
 	}

@@ -1,85 +1,83 @@
 package avif
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/codectest"
+	"github.com/infer-prep/infer-prep/codec/internal/yuv"
+	"github.com/infer-prep/infer-prep/internal/clib"
 )
 
-const folder = "../../testdata/phone/"
+const ext = ".avif"
 
-type golden struct {
-	Mode                               string
-	Width, Height, Frames, Orientation int
-	RGB, Gray, RGBA, Upright, Refused  string
-}
-
-func goldens(t *testing.T) map[string]golden {
-	b, err := os.ReadFile(folder + "goldens.json")
-	require.NoError(t, err)
-	var g map[string]golden
-	require.NoError(t, json.Unmarshal(b, &g))
-	return g
-}
-
-func digest(b []byte) string {
-	s := sha256.Sum256(b)
-	return hex.EncodeToString(s[:])
-}
-
-func need(t testing.TB) *library {
+// need skips a test where the library is missing, and says why. If the variable
+// names the library, the test fails.
+func need(t testing.TB) {
 	l, err := load()
 	if err != nil {
+		require.Empty(t, os.Getenv(Environment), "%v", err)
 		t.Skipf("%v", err)
 	}
-	return l
+	t.Logf("libavif %s: %s", l.version, l.path)
 }
 
 func TestGoldens(t *testing.T) {
-	l := need(t)
-	t.Logf("libavif %s: %s", l.version, l.path)
-	var d codec.Decoder
-	n := 0
-	for name, want := range goldens(t) {
-		if !strings.HasSuffix(name, ".avif") {
-			continue
+	need(t)
+	codectest.Phone(t, ext)
+}
+
+func TestHostile(t *testing.T) {
+	need(t)
+	codectest.PhoneHostile(t, ext, 300)
+}
+
+// TestConversions needs no library.
+func TestConversions(t *testing.T) {
+	codectest.PhoneConversions(t, ext, func(f *codectest.PhonePlanes, dst *codec.Raster) {
+		p := &picture{width: dst.Width, height: dst.Height, depth: f.Depth, format: uint32(f.Format), matrix: f.Matrix, full: f.Full}
+		size := (f.Depth + 7) / 8
+		for i, q := range f.Planes {
+			plane := yuv.Of(q.Data, q.Width*size, q.Width, q.Height, f.Depth)
+			if i == len(f.Planes)-1 && f.Mode == codec.RGBA {
+				p.alpha, p.alphaPlane = true, plane
+			} else {
+				p.planes[i] = plane
+			}
 		}
-		n++
-		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(filepath.Join(folder, name))
-			require.NoError(t, err)
-			decode := func(o codec.Options) (codec.Info, string) {
-				i, err := d.Open(data, &o)
-				require.NoError(t, err)
-				info := i.Info()
-				dst := make([]byte, info.Size())
-				require.NoError(t, i.Decode(dst))
-				return info, digest(dst)
-			}
-			if want.Refused != "" {
-				_, err := codec.Decode(data, nil)
-				require.ErrorIs(t, err, codec.ErrUnsupported)
-				require.ErrorContains(t, err, want.Refused)
-				return
-			}
-			info, rgb := decode(codec.Options{})
-			require.Equal(t, want.RGB, rgb, "rgb")
-			require.Equal(t, []any{want.Mode, want.Width, want.Height, want.Frames, want.Orientation}, []any{info.Mode.String(), info.Width, info.Height, info.Frames, info.Orientation})
-			_, gray := decode(codec.Options{Color: codec.ToGray})
-			require.Equal(t, want.Gray, gray, "gray")
-			_, rgba := decode(codec.Options{Color: codec.ToRGBA})
-			require.Equal(t, want.RGBA, rgba, "rgba")
-			_, upright := decode(codec.Options{Orientation: codec.OrientationApply})
-			require.Equal(t, want.Upright, upright, "upright")
-		})
+		require.NoError(t, p.check())
+		require.True(t, p.complete())
+		require.Equal(t, f.Mode, p.mode())
+		p.convert(dst, new(rows))
+	})
+}
+
+func TestLayouts(t *testing.T) {
+	for version, want := range map[string]bool{
+		"0.11.1": true, "1.0.0": true, "1.4.2": true, "1.5.0": false, "2.0.0": false, "0.12.0": false, "0.9.3": false, "": false, "x": false,
+	} {
+		_, ok := layoutOf(version)
+		require.Equal(t, want, ok, version)
 	}
-	require.Greater(t, n, 70)
+}
+
+// TestMissing: the error of a missing library says which, where to get it, and
+// the name of the variable.
+func TestMissing(t *testing.T) {
+	if !clib.Supported {
+		_, err := load()
+		require.ErrorIs(t, err, clib.ErrUnsupported)
+		return
+	}
+	for _, path := range []string{"", "libavif-none.so"} {
+		_, err := open(path)
+		require.ErrorContains(t, err, "libavif, which decodes")
+		require.ErrorContains(t, err, "pip install pillow")
+		require.ErrorContains(t, err, Environment)
+	}
+	_, err := open("/none/libavif.so")
+	require.ErrorContains(t, err, "/none/libavif.so")
 }

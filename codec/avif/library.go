@@ -114,7 +114,7 @@ func open(path string) (*library, error) {
 			fn, err = clib.Load(path, symbol)
 		}
 		switch {
-		case err != nil && filepath.Base(path) == path:
+		case err != nil && (path == "" || filepath.Base(path) == path):
 			return 0, fmt.Errorf("libavif, which decodes AVIF, was not found. Install it (Debian: libavif15 or libavif16; pip install pillow==13.0.0 in the Python environment in use), or name it or its folder in the environment variable %s (%w)", Environment, err)
 		case err != nil:
 			return 0, fmt.Errorf("libavif: %w", err)

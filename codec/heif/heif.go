@@ -94,6 +94,10 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	if err := h.check(); err != nil {
 		return codec.Config{}, err
 	}
+	// Crop may leave less than is decoded.
+	if err := o.Limits.CheckSize(name, h.storedW, h.storedH, 1); err != nil {
+		return codec.Config{}, err
+	}
 	d.c = codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode(), Depth: h.depth, HasAlpha: h.alpha,
 		Orientation: 1, Frames: max(1, h.frames), Variant: variant(h.chroma, h.depth),
@@ -110,7 +114,8 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		return unsupported("%v", err)
 	}
 	limits := o.Limits.WithDefaults()
-	// The planes of 4:4:4 with alpha twice: before and after a rotation.
+	// The planes of 4:4:4 with alpha twice: before and after a rotation. libheif
+	// counts what it allocates before a crop.
 	sample := 1
 	if d.c.Depth > 8 {
 		sample = 2

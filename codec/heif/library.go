@@ -38,7 +38,7 @@ type library struct {
 
 	contextAlloc, contextFree, read, limits, threads, images, primary uintptr
 
-	handleRelease, handleWidth, handleHeight, handleAlpha, handlePremultiplied, handleBits, handleColorspace uintptr
+	handleRelease, handleWidth, handleHeight, handleStoredWidth, handleStoredHeight, handleAlpha, handlePremultiplied, handleBits, handleColorspace uintptr
 
 	optionsAlloc, optionsFree, decode uintptr
 
@@ -91,7 +91,7 @@ func open(path string) (*library, error) {
 			fn, err = clib.Load(path, symbol)
 		}
 		switch {
-		case err != nil && filepath.Base(path) == path:
+		case err != nil && (path == "" || filepath.Base(path) == path):
 			return 0, fmt.Errorf("libheif, which decodes HEIC, was not found. Install it (pip install pillow-heif==1.8.1 in the Python environment in use, or libheif 1.23 or later), or name it or its folder in the environment variable %s (%w)", Environment, err)
 		case err != nil:
 			return 0, fmt.Errorf("libheif: %w", err)
@@ -116,7 +116,9 @@ func open(path string) (*library, error) {
 		{&l.threads, "heif_context_set_max_decoding_threads"}, {&l.images, "heif_context_get_number_of_top_level_images"},
 		{&l.primary, "heif_context_get_primary_image_handle"},
 		{&l.handleRelease, "heif_image_handle_release"}, {&l.handleWidth, "heif_image_handle_get_width"},
-		{&l.handleHeight, "heif_image_handle_get_height"}, {&l.handleAlpha, "heif_image_handle_has_alpha_channel"},
+		{&l.handleHeight, "heif_image_handle_get_height"},
+		{&l.handleStoredWidth, "heif_image_handle_get_ispe_width"}, {&l.handleStoredHeight, "heif_image_handle_get_ispe_height"},
+		{&l.handleAlpha, "heif_image_handle_has_alpha_channel"},
 		{&l.handlePremultiplied, "heif_image_handle_is_premultiplied_alpha"},
 		{&l.handleBits, "heif_image_handle_get_luma_bits_per_pixel"},
 		{&l.handleColorspace, "heif_image_handle_get_preferred_decoding_colorspace"},
@@ -232,6 +234,7 @@ func (f *file) close() {
 // header describes the primary image as it is after crop, rotation and mirror.
 type header struct {
 	width, height, depth int
+	storedW, storedH     int // before crop and rotation
 	colorspace, chroma   int // of the stored planes
 	alpha, premultiplied bool
 	frames               int
@@ -242,6 +245,7 @@ func (f *file) header() (header, error) {
 	number := func(fn uintptr) int { return int(int32(clib.Call(fn, f.handle))) }
 	h := header{
 		width: number(l.handleWidth), height: number(l.handleHeight), depth: number(l.handleBits),
+		storedW: number(l.handleStoredWidth), storedH: number(l.handleStoredHeight),
 		alpha: number(l.handleAlpha) != 0, premultiplied: number(l.handlePremultiplied) != 0,
 		frames: int(int32(clib.Call(l.images, f.context))),
 	}

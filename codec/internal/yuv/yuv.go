@@ -30,7 +30,13 @@ func At(p uintptr, stride, width, height, depth int) Plane {
 	if p == 0 || width < 1 || height < 1 || stride < width*size || stride > math.MaxInt/height {
 		return Plane{}
 	}
-	return Plane{width, height, size == 2, stride, unsafe.Slice((*byte)(clib.At(p)), stride*(height-1)+width*size)}
+	return Of(unsafe.Slice((*byte)(clib.At(p)), stride*(height-1)+width*size), stride, width, height, depth)
+}
+
+// Of returns the plane of width x height samples of depth bits in data, which
+// must hold them, with stride bytes from one row to the next.
+func Of(data []byte, stride, width, height, depth int) Plane {
+	return Plane{width, height, depth > 8, stride, data}
 }
 
 // Empty reports whether the plane has no samples.

@@ -8,7 +8,7 @@ of their planes as the library gives them.
 usage: phone.py [FOLDER N]
 With FOLDER it writes N other files of each format and their goldens.json there, for parity.
 """
-import ctypes, glob, hashlib, io, json, os, sys, tempfile
+import base64, ctypes, glob, hashlib, io, json, os, sys, tempfile
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_void_p
 
 import numpy as np
@@ -143,21 +143,22 @@ def rows_of(base, stride, width, height, depth):
 
 
 def avif_planes(data):
-    """The SHA-256 of the planes that libavif decodes: Y, U, V, A."""
+    """What libavif decodes: Y, U, V, A, those that there are, and what their conversion depends on."""
     decoder, image = avif.avifDecoderCreate(), avif.avifImageCreateEmpty()
     check(avif.avifDecoderReadMemory(c_void_p(decoder), c_void_p(image), data, c_size_t(len(data))) == 0, "avifDecoderReadMemory")
     w, h, depth, f = (peek(image, 4 * i, c_uint32) for i in range(4))
-    d = hashlib.sha256()
+    out = []
     for i in range(4):
         base, stride = (peek(image, 24 + 8 * i, c_void_p), peek(image, 48 + 4 * i, c_uint32)) if i < 3 else (peek(image, 64, c_void_p), peek(image, 72, c_uint32))
         pw, ph = w, h
         if i in (1, 2):
             pw, ph = (w if f == 1 else (w + 1) // 2), ((h + 1) // 2 if f == 3 else h)
         if base:
-            d.update(rows_of(base, stride, pw, ph, depth))
+            out.append((pw, ph, rows_of(base, stride, pw, ph, depth)))
+    about = {"depth": depth, "format": f, "full": peek(image, 16, c_int) == 1, "matrix": peek(image, 108, ctypes.c_uint16)}
     avif.avifImageDestroy(c_void_p(image))
     avif.avifDecoderDestroy(c_void_p(decoder))
-    return d.hexdigest()
+    return out, about
 
 
 # ---- HEIC ----
@@ -174,7 +175,7 @@ class HeifError(ctypes.Structure):
 for f in (
     "image_create", "image_add_plane", "image_set_nclx_color_profile", "context_get_encoder_for_format", "encoder_set_lossy_quality",
     "encoder_set_parameter_string", "context_encode_image", "context_encode_grid", "context_write_to_file", "context_get_primary_image_handle",
-    "context_read_from_memory_without_copy", "decode_image", "context_set_primary_image",
+    "context_read_from_memory_without_copy", "decode_image", "context_set_primary_image", "image_get_nclx_color_profile",
 ):
     getattr(heif, "heif_" + f).restype = HeifError
 for f in ("context_alloc", "image_get_plane", "image_get_plane_readonly", "encoding_options_alloc", "decoding_options_alloc", "nclx_color_profile_alloc"):
@@ -239,24 +240,29 @@ def heif_file(w, h, chroma, depth=8, alpha=False, seed=0, full=True, matrix=6, o
 
 
 def heif_planes(data):
-    """The SHA-256 of the planes that libheif decodes: Y, Cb, Cr, alpha."""
-    context, handle, image = heif.heif_context_alloc(), c_void_p(), c_void_p()
+    """What libheif decodes: Y, Cb, Cr, alpha, those that there are, and what their conversion depends on."""
+    context, handle, image, profile = heif.heif_context_alloc(), c_void_p(), c_void_p(), c_void_p()
     good(heif.heif_context_read_from_memory_without_copy(c_void_p(context), data, c_size_t(len(data)), None), "read")
     good(heif.heif_context_get_primary_image_handle(c_void_p(context), byref(handle)), "primary")
     options = heif.heif_decoding_options_alloc()
     poke(options, 113, c_uint8, 1)  # output_image_nclx_profile_passthrough
     good(heif.heif_decode_image(handle, byref(image), 99, 99, c_void_p(options)), "heif_decode_image")
-    d = hashlib.sha256()
+    out = []
+    about = {"colorspace": heif.heif_image_get_colorspace(image), "format": heif.heif_image_get_chroma_format(image), "full": True, "matrix": -1}
+    about["depth"] = heif.heif_image_get_bits_per_pixel_range(image, 0)
+    if heif.heif_image_get_nclx_color_profile(image, byref(profile)).code == 0:
+        about["matrix"], about["full"] = peek(profile.value, 12, c_int), peek(profile.value, 16, c_uint8) != 0
     for channel in (0, 1, 2, 6):
         stride = c_int()
         base = heif.heif_image_get_plane_readonly(image, channel, byref(stride))
         if base:
             w, h, depth = (getattr(heif, "heif_image_get_" + f)(image, channel) for f in ("width", "height", "bits_per_pixel_range"))
-            d.update(rows_of(base, stride.value, w, h, depth))
+            check(depth == about["depth"], "planes of several depths")
+            out.append((w, h, rows_of(base, stride.value, w, h, depth)))
     heif.heif_image_release(image)
     heif.heif_image_handle_release(handle)
     heif.heif_context_free(c_void_p(context))
-    return d.hexdigest()
+    return out, about
 
 
 # ---- goldens ----
@@ -275,6 +281,7 @@ def golden(data):
     g["rgb"], g["gray"], g["rgba"] = digest(im.convert("RGB")), digest(im.convert("L")), digest(im.convert("RGBA"))
     up = ImageOps.exif_transpose(im).convert("RGB")
     g["upright"] = digest(up)
+    g["pixels"] = digest(im)
     return g
 
 
@@ -290,7 +297,7 @@ def write(folder, files, refused):
         f.write("\n")
 
 
-def prove(folder, files, digests):
+def prove(folder, files, decode):
     os.makedirs(folder, exist_ok=True)
     for old in glob.glob(os.path.join(folder, "*")):
         os.remove(old)
@@ -298,7 +305,8 @@ def prove(folder, files, digests):
     for name, data in sorted(files.items()):
         with open(os.path.join(folder, name), "wb") as f:
             f.write(data)
-        lines.append(f"{digests(data)}  {name}\n")
+        d = hashlib.sha256(b"".join(p[2] for p in decode(data)[0])).hexdigest()
+        lines.append(f"{d}  {name}\n")
     with open(os.path.join(folder, "planes.sha256"), "w") as f:
         f.writelines(lines)
 
@@ -368,7 +376,23 @@ files["heif_grid.heic"] = heif_file(64, 64, "420", 8, False, 440, grid=(2, 2), q
 files["heif_grid_turned.heic"] = heif_file(64, 64, "420", 8, False, 450, grid=(1, 2), quality=30, orientation=6)
 files["heif_no_profile.heic"] = heif_file(20, 14, "420", 8, False, 460, nclx=False)
 
-write(os.path.join(ROOT, "testdata", "phone"), files, refused)
+PHONE = os.path.join(ROOT, "testdata", "phone")
+write(PHONE, files, refused)
+
+# Planes of some files, for tests of the conversions that need no library: each format and depth in one range without
+# alpha, in the other with it, and all small sizes, matrices and moves of odd sizes.
+some = {}
+for name, data in sorted(files.items()):
+    if name in refused or len(data) > 2000 or "frames" in name or name.count("_") == 3 and ("0a_" in name or "2a_" in name or "8a_" in name) == ("full" in name):
+        continue
+    if "orientation" in name and "odd_limited" not in name:
+        continue
+    list, about = (avif_planes if name.endswith(".avif") else heif_planes)(data)
+    about["planes"] = [{"width": w, "height": h, "data": base64.b64encode(b).decode()} for w, h, b in list]
+    some[name] = about
+with open(os.path.join(PHONE, "planes.json"), "w") as f:
+    json.dump(some, f, indent=0, sort_keys=True)
+    f.write("\n")
 prove(os.path.join(ROOT, "codec", "heif", "proof"), {
     "420_8a.heic": heif_file(10, 6, "420", 8, True, 500, False, quality=60), "422_12.heic": heif_file(8, 9, "422", 12, False, 501, quality=60),
     "444_10.heic": heif_file(8, 8, "444", 10, False, 502, quality=60), "420_odd_turned.heic": heif_file(9, 7, "420", 8, False, 503, False, 9, 6, quality=60),
