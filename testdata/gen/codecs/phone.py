@@ -5,8 +5,9 @@ The files are made by the encoders in the wheels of Pillow 13.0.0 (libavif 1.4.2
 has the SHA-256 of the pixels. Small files become the proofs of codec/avif and codec/heif: proof/NAME and the SHA-256
 of their planes as the library gives them.
 
-usage: phone.py [FOLDER N]
-With FOLDER it writes N other files of each format and their goldens.json there, for parity.
+usage: phone.py [FOLDER N [PHOTOS]]
+With FOLDER it writes there N random files of each format and their goldens.json, for make parity-phone. With PHOTOS,
+a folder of photographs, every fourth file is one of them, encoded by Pillow's and pillow-heif's own save().
 """
 import base64, ctypes, glob, hashlib, io, json, os, sys, tempfile
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_void_p
@@ -310,6 +311,38 @@ def prove(folder, files, decode):
     with open(os.path.join(folder, "planes.sha256"), "w") as f:
         f.writelines(lines)
 
+
+def random_files(n, photos):
+    """n files of each format: any format, depth, range, matrix, size and orientation that is decoded."""
+    rng = np.random.RandomState(n)
+    pick = lambda *a: a[rng.randint(len(a))]
+    photos = sorted(glob.glob(os.path.join(photos, "*.jpg"))) if photos else []
+    out = {}
+    for i in range(n):
+        for ext in ("avif", "heic"):
+            if photos and i % 4 == 0:
+                im = Image.open(photos[rng.randint(len(photos))]).convert("RGB")
+                im.thumbnail((rng.randint(300, 1500),) * 2)
+                b = io.BytesIO()
+                if ext == "avif":
+                    im.save(b, "AVIF", quality=int(rng.randint(40, 95)), subsampling=pick("4:2:0", "4:2:2", "4:4:4"), range=pick("full", "limited"), speed=8)
+                else:
+                    im.save(b, "HEIF", quality=int(rng.randint(40, 95)), chroma=pick("420", "422", "444"))
+                out[f"{ext}_photo{i}.{ext}"] = b.getvalue()
+                continue
+            chroma, depth, alpha, full = pick("444", "422", "420", "420", "400"), pick(8, 8, 10, 12), pick(False, False, True), pick(True, False)
+            if ext == "avif" and chroma == "400" and depth > 8:
+                alpha = False
+            w, h, matrix = rng.randint(1, 300), rng.randint(1, 300), pick(6, 6, 1, 9, 5, 2)
+            more = {} if ext == "avif" and depth > 8 else {"orientation": pick(1, 1, 2, 3, 4, 5, 6, 7, 8)}
+            make = avif_file if ext == "avif" else heif_file
+            out[f"{ext}_{i}_{chroma}_{depth}_{w}x{h}.{ext}"] = make(w, h, chroma, depth, alpha, int(rng.randint(1 << 30)), full, matrix, **more)
+    return out
+
+
+if len(sys.argv) > 2:
+    write(sys.argv[1], random_files(int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else ""), {})
+    sys.exit()
 
 files, refused = {}, {}
 seed = 0
