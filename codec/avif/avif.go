@@ -101,8 +101,8 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 		Orientation: p.orientation, Frames: max(1, p.frames), Variant: p.variant(),
 	}
 	if p.orientation == 1 {
-		// A tag in EXIF is overwritten by that of irot and imir. Pillow asks XMP
-		// only if there is none.
+		// irot and imir overwrite a tag in EXIF. Pillow asks XMP only if there
+		// is none.
 		if _, found := exif.Orientation(p.exif); !found {
 			d.c.Orientation = exif.XMPOrientation(p.xmp)
 		}

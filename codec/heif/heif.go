@@ -6,9 +6,9 @@
 // the bit. This package converts planes to pixels, with the bytes of
 // pillow-heif 1.8.1 (libheif 1.23.6, libde265). The variable [Environment]
 // names the library or its folder. Without it these are searched: the program's
-// folder and the folders lib in and beside it; pillow-heif's wheel in the Python
-// environment in use; conda's and the system's folders. libheif 1.23 or later
-// is required: earlier versions change planes before they return them.
+// folder and the folders lib in and beside it; the wheel of pillow-heif in the
+// Python environment in use; conda's and the system's folders. libheif 1.23 or
+// later is required: earlier versions change planes before they return them.
 //
 // Programs choose to import the package, because internal/clib makes them need
 // the C library's loader on Linux; codec/all does not have it. Platforms
@@ -18,8 +18,8 @@
 // applied, and the orientation in EXIF has no effect, as in pillow-heif. Colour
 // profiles have no effect. Kinds of conversion that were not compared with
 // pillow-heif are ErrUnsupported: matrix coefficients other than 1, 2, 5, 6 and
-// 9, and 0 for 4:4:4 in full range; premultiplied alpha; depths other than 8, 10
-// and 12 bits. A file's matrix is known when it is decoded, not before.
+// 9, and 0 for 4:4:4 in full range; premultiplied alpha; depths other than 8,
+// 10 and 12 bits. A file's matrix is known when it is decoded, not before.
 //
 // A crash in libheif ends the program: Go cannot recover from it.
 package heif
@@ -114,8 +114,8 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		return unsupported("%v", err)
 	}
 	limits := o.Limits.WithDefaults()
-	// The planes of 4:4:4 with alpha twice: before and after a rotation. libheif
-	// counts what it allocates before a crop.
+	// The planes of 4:4:4 with alpha twice: before and after a rotation.
+	// libheif counts what it allocates before a crop.
 	sample := 1
 	if d.c.Depth > 8 {
 		sample = 2

@@ -42,7 +42,8 @@ func Of(data []byte, stride, width, height, depth int) Plane {
 // Empty reports whether the plane has no samples.
 func (p *Plane) Empty() bool { return len(p.data) == 0 }
 
-// Row fills dst, of Width samples, with row y, each shifted right by shift bits.
+// Row fills dst, of Width samples, with row y. It shifts each sample right by
+// shift bits.
 func (p *Plane) Row(dst []uint16, y int, shift uint) {
 	row := p.data[y*p.stride:]
 	if p.deep {
