@@ -1,5 +1,5 @@
-// Package codec decodes encoded images (JPEG, PNG, GIF, BMP, TIFF and WebP) to
-// exactly the pixels of Pillow 13.0.0.
+// Package codec decodes encoded images (JPEG, PNG, GIF, BMP, TIFF, WebP, PNM,
+// QOI, TGA, ICO and DIB) to exactly the pixels of Pillow 13.0.0.
 //
 // The format packages register themselves when they are imported. Import
 // codec/all for every format, or only the packages that are needed:

@@ -155,7 +155,8 @@ func (p *Preprocessor) Close() (err error) {
 	return p.closeBundle()
 }
 
-// RunJPEG runs on an encoded image: JPEG, PNG, GIF, BMP, TIFF or WebP.
+// RunJPEG runs on an encoded image: JPEG, PNG, GIF, BMP, TIFF, WebP, PNM, QOI,
+// TGA or ICO.
 func (p *Preprocessor) RunJPEG(image []byte) (r *Result, err error) {
 	defer guard(&err)
 	return p.newResult(image)

@@ -1,5 +1,5 @@
-// Package bmp decodes BMP, DIB, which is BMP without the file header, and ICO for
-// package codec; importing it registers the three formats.
+// Package bmp decodes BMP, DIB and ICO for package codec; importing it registers
+// the three formats. DIB is BMP without the file header.
 //
 // It accepts the files that Pillow 13.0.0 accepts and returns the same pixels:
 // 1, 4 and 8 bits with a palette, 16, 24 and 32 bits with Pillow's bit fields,

@@ -24,6 +24,7 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -69,6 +70,7 @@ type header struct {
 	inflated          int64  // bytes of all compressed texts and profiles
 	frameW, frameH    uint32 // of an fcTL chunk before the image data
 	frameX, frameY    uint32
+	sequence          int64 // number of the last fcTL or fdAT chunk, -1 if none
 	seenIDAT, seenEnd bool
 }
 
@@ -111,7 +113,7 @@ const (
 // parse reads all chunks except the image data.
 func (d *decoder) parse(data []byte, damage codec.Damage) error {
 	h := &d.h
-	*h = header{rounded: damage == codec.DamageTorchCodec}
+	*h = header{rounded: damage == codec.DamageTorchCodec, sequence: -1}
 	library := damage.Library()
 	strict := damage == codec.DamageStrict || library
 	p := len(magic)
@@ -148,10 +150,12 @@ func (d *decoder) parse(data []byte, damage codec.Damage) error {
 			return nil // Pillow reads neither the next frame nor metadata after it
 		}
 		if string(id) == "IDAT" && !h.seenIDAT {
-			if !seenHeader {
+			if !seenHeader && strict {
 				return bad(p, "image data before IHDR")
 			}
-			h.seenIDAT, h.idat = true, p
+			if seenHeader { // else Pillow skips it
+				h.seenIDAT, h.idat = true, p
+			}
 		}
 		body := data[p+8:]
 		if uint64(n) > uint64(len(body)) {
@@ -224,34 +228,50 @@ func (d *decoder) chunk(id []byte, b []byte, p int) error {
 			h.plte = b
 		}
 	case "tRNS":
-		if h.seenIDAT || h.color == grayAlpha || h.color == rgba || h.width == 0 {
+		if h.color == grayAlpha || h.color == rgba || h.width == 0 || h.seenIDAT && d.o.Damage.Library() {
 			return nil
 		}
 		if want := [...]int{gray: 2, rgb: 6, palette: 0}[h.color]; len(b) < want {
 			return bad(p, "tRNS of %d bytes, want %d", len(b), want)
 		}
-		h.trns, h.hasTRNS = b, true
-	case "acTL":
-		if n := be.Uint32(b); n > 0 && n <= 0x80000000 && !h.seenIDAT {
-			h.frames = int(min(n, 1<<30))
-		}
-	case "fcTL":
 		if h.seenIDAT {
 			return nil
 		}
-		if h.seenFrame || be.Uint32(b) != 0 {
-			return bad(p, "fcTL out of sequence")
+		h.trns, h.hasTRNS = b, true
+	case "acTL":
+		switch n := be.Uint32(b); {
+		case h.seenIDAT:
+		case h.frames > 0:
+			h.frames = 0 // Pillow then takes none of them
+		case n > 0 && n <= 0x80000000:
+			h.frames = int(min(n, 1<<30))
 		}
-		h.seenFrame = true
-		h.frameW, h.frameH = be.Uint32(b[4:]), be.Uint32(b[8:])
-		h.frameX, h.frameY = be.Uint32(b[12:]), be.Uint32(b[16:])
-		if uint64(h.frameX)+uint64(h.frameW) > uint64(h.width) || uint64(h.frameY)+uint64(h.frameH) > uint64(h.height) {
+	case "fcTL":
+		if h.seenIDAT && d.o.Damage.Library() {
+			return nil
+		}
+		if n := int64(be.Uint32(b)); n != h.sequence+1 {
+			return bad(p, "fcTL out of sequence")
+		} else {
+			h.sequence = n
+		}
+		w, ht, x, y := be.Uint32(b[4:]), be.Uint32(b[8:]), be.Uint32(b[12:]), be.Uint32(b[16:])
+		if uint64(x)+uint64(w) > uint64(h.width) || uint64(y)+uint64(ht) > uint64(h.height) {
 			return bad(p, "a frame outside the image")
 		}
-	case "fdAT":
 		if !h.seenIDAT {
-			return codec.Errorf(name, int64(p), codec.ErrUnsupported, "an animation without a default image")
+			h.seenFrame, h.frameW, h.frameH, h.frameX, h.frameY = true, w, ht, x, y
 		}
+	case "fdAT":
+		switch {
+		case !h.seenIDAT:
+			return codec.Errorf(name, int64(p), codec.ErrUnsupported, "an animation without a default image")
+		case d.o.Damage.Library():
+			return nil
+		case len(b) < 4 || h.sequence < 0 || int64(be.Uint32(b)) != h.sequence+1:
+			return bad(p, "fdAT out of sequence")
+		}
+		h.sequence++
 	case "eXIf":
 		h.exif = b
 		// libpng drops blocks that begin otherwise, and further ones.
@@ -610,17 +630,89 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 	if ended {
 		return nil
 	}
-	// The checksum at the stream's end is verified if present. Excess rows are
-	// ignored.
+	// Excess rows are ignored.
 	more, err := d.zr.Next(1)
 	switch {
 	case strict && err != io.EOF:
 		return bad(d.src.offset(), "the compressed data does not end with the image")
-	case len(more) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF:
+	case len(more) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF && d.meets():
 		return d.damaged(err, h.height)
 	}
 	return nil
 }
+
+// size returns the number of bytes of the rows with their filters, and of the
+// last row.
+func (h *header) size() (n, last int64) {
+	list := passes[:]
+	if !h.interlaced {
+		list = plain[:]
+	}
+	for _, p := range list {
+		if w := (h.width - p.x + p.dx - 1) / p.dx; w > 0 && h.height > p.y {
+			last = int64(1 + (w*h.bitsPerPixel()+7)/8)
+			n += last * int64((h.height-p.y+p.dy-1)/p.dy)
+		}
+	}
+	return n, last
+}
+
+// meets reports whether Pillow meets the damage behind the image. Pillow passes
+// on one chunk of the image data at a time, or 64 KiB of it, and stops with the
+// piece that completes the image. It so sees a wrong checksum only if that
+// piece holds all of it.
+func (d *decoder) meets() bool {
+	src := idatReader{data: d.src.data, next: d.h.idat}
+	var ends []int // of the pieces, counted from the start of the image data
+	all := 0
+	for b := src.piece(); b != nil; b = src.piece() {
+		for from := 0; from < len(b); from += pillowRead {
+			all += min(pillowRead, len(b)-from)
+			ends = append(ends, all)
+		}
+	}
+	if len(ends) == 1 {
+		return true
+	}
+	// has reports whether the first k bytes give n bytes, after which the
+	// decoder stands.
+	has := func(k int, n int64) bool {
+		src := idatReader{data: d.src.data, next: d.h.idat}
+		d.zr.Reset(func() []byte {
+			b := src.piece()
+			b = b[:min(len(b), k)]
+			if k -= len(b); len(b) == 0 {
+				return nil
+			}
+			return b
+		})
+		for n > 0 {
+			b, err := d.zr.Next(int(min(n, 1<<15)))
+			if n -= int64(len(b)); err != nil && n > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	first := func(n int64) int { // the first piece with which there are n bytes
+		return sort.Search(len(ends)-1, func(i int) bool { return has(ends[i], n) })
+	}
+	n, last := d.h.size()
+	// zlib decodes a row only while there is input. With a row it also takes
+	// the code of the byte behind it.
+	i := first(n - last + 1)
+	if !has(ends[i]-1, n-last+1) {
+		i++
+	}
+	i = min(max(i, first(n)), len(ends)-1)
+	has(ends[i], n)
+	more, err := d.zr.Next(1)
+	return len(more) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF
+}
+
+// pillowRead is the number of bytes that Pillow reads at once
+// (ImageFile.MAXBLOCK).
+const pillowRead = 1 << 16
 
 var plain = [1]struct{ x, y, dx, dy int }{{0, 0, 1, 1}}
 
@@ -700,6 +792,9 @@ func (h *header) unpack(dst, row []byte, w, dx int, black bool) {
 // numbering.
 func (h *header) setColors(dst *codec.Raster) error {
 	if h.mode == codec.P {
+		if h.plte == nil && h.hasTRNS && onlyTransparent(h.trns) >= 0 {
+			return bad(-1, "transparency of a palette that is missing")
+		}
 		if len(h.plte)/3 > 256 {
 			return bad(-1, "a palette of %d colours, want at most 256", len(h.plte)/3)
 		}

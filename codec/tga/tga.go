@@ -202,8 +202,8 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		least = (least/int64(pixel) + 127) / 128 * int64(1+pixel)
 	}
 	if d.o.Color != codec.ToRGBA {
-		// transformers composites no palette of which Pillow's info does not say
-		// that it is transparent.
+		// transformers composites no palette of which Pillow's info does not
+		// say that it is transparent.
 		for i := range d.palette {
 			d.palette[i][3] = 255
 		}

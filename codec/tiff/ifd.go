@@ -92,6 +92,10 @@ type directory struct {
 	// hidden reports a tag that libtiff reads and Pillow ignores, because it
 	// has no values or those of the directory exceed the file.
 	hidden bool
+	// refused reports what Pillow ignores and libtiff refuses: the end of the
+	// file in the directory, or a tag of a type or number that it does not
+	// take.
+	refused bool
 	// size is that of header, directory and the values outside it, as libtiff
 	// adds them. odd reports a type that libtiff does not know.
 	size int64
@@ -155,7 +159,7 @@ func (d *directory) read(p uint64) error {
 		d.tags = map[uint16]values{}
 	}
 	clear(d.tags)
-	d.next, d.hidden, d.odd = 0, false, false
+	d.next, d.hidden, d.odd, d.refused = 0, false, false, false
 	// The sizes in bytes of a count of entries and of an offset, in TIFF and
 	// BigTIFF.
 	countSize, word := uint64(2), uint64(4)
@@ -186,6 +190,7 @@ func (d *directory) read(p uint64) error {
 	}
 	for ; n > 0; n-- {
 		if uint64(len(e)) < step {
+			d.refused = true
 			return nil
 		}
 		tag, typ, count := d.order.Uint16(e), int(d.order.Uint16(e[2:])), number(e[4:], word)
@@ -194,6 +199,12 @@ func (d *directory) read(p uint64) error {
 		d.measure(typ, count, word)
 		if count == 0 {
 			d.hide(tag)
+		}
+		switch unknown := typ >= len(typeSizes) || typeSizes[typ] == 0; tag {
+		case tagBits, tagSamplesPerPixel, tagRowsPerStrip:
+			d.refused = d.refused || unknown
+		case tagPlanar:
+			d.refused = d.refused || unknown || count > 1
 		}
 		if _, ok := d.tags[tag]; ok || typ >= len(typeSizes) || typeSizes[typ] == 0 || count == 0 {
 			continue
@@ -216,6 +227,7 @@ func (d *directory) read(p uint64) error {
 					d.hide(d.order.Uint16(e))
 					e = e[step:]
 				}
+				d.refused = n > 1
 				return nil
 			}
 			if d.file.r == nil || size <= eagerValues {

@@ -169,6 +169,9 @@ func (l *layout) refuse() error {
 // setBlocks sets the strips or tiles as libtiff does or, if plain, as Pillow does
 // for uncompressed images.
 func (l *layout) setBlocks(t *directory, plain bool) error {
+	if t.refused && !plain {
+		return bad(-1, "a compressed image whose directory is cut, or has a tag of a wrong type or number")
+	}
 	if t.hidden && !plain {
 		return unsupported("a compressed image whose directory has an empty tag or values behind the file's end")
 	}

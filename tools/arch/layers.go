@@ -70,7 +70,7 @@ var Brings = map[string][]string{
 
 // formats lists the packages of codec/all. Nothing below codec/all and eager
 // may link them, so that a program links only the formats it needs.
-var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/tiff", "codec/webp"}
+var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/pnm", "codec/qoi", "codec/tga", "codec/tiff", "codec/webp"}
 
 // source lists what a package of a dataset source may import.
 func source(more ...string) []string {
@@ -144,6 +144,9 @@ var Layers = []Layer{
 		{Path: "codec/avif", May: []string{"codec", "codec/internal/exif", "codec/internal/yuv", "internal/clib"}},
 		{Path: "codec/heif", May: []string{"codec", "codec/internal/yuv", "internal/clib"}},
 		{Path: "codec/bmp", May: []string{"codec", "internal/kernel"}},
+		{Path: "codec/pnm", May: []string{"codec"}},
+		{Path: "codec/qoi", May: []string{"codec"}},
+		{Path: "codec/tga", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/gif", May: []string{"codec/internal/lzw", "codec"}},
 		{Path: "codec/jpeg", May: []string{"codec", "codec/internal/exif", "internal/enum", "internal/errfmt", "internal/kernel", "tensor"}},
 		{Path: "codec/memory", May: []string{"codec"}},

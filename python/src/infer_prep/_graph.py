@@ -192,7 +192,7 @@ class Graph:
     def run(self, image: Image, *, input_data_format: str | None = None, as_dict: None = None) -> Array | dict[str, Array]: ...
 
     def run(self, image: Image, *, input_data_format: str | None = None, as_dict: bool | None = None) -> Array | dict[str, Array]:
-        """Runs the graph on an image: a JPEG, PNG, GIF, BMP, TIFF or WebP file, or pixels.
+        """Runs the graph on an image: a JPEG, PNG, GIF, BMP, TIFF, WebP, PNM, QOI, TGA or ICO file, or pixels.
 
         A file is bytes or another buffer of bytes with one axis. Pixels are an array or
         a CPU tensor (DLPack) of uint8: (H, W), (H, W, C) or (C, H, W), in RGB and not in

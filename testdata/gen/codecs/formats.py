@@ -132,6 +132,64 @@ def exif(orientation, order="<", prefix=b""):
 XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description %s/></x:xmpmeta>'
 
 
+def png_chunks(data):
+    """The chunks of a PNG as (name, body)."""
+    at, out = 8, []
+    while at < len(data):
+        n = struct.unpack(">I", data[at : at + 4])[0]
+        out.append((data[at + 4 : at + 8], data[at + 8 : at + 8 + n]))
+        at += 12 + n
+    return out
+
+
+def png_again(chunks):
+    return PNG_MAGIC + b"".join(chunk(name, body) for name, body in chunks)
+
+
+def png_pieces(data, size, checksum=None):
+    """The same with image data in pieces of size bytes, and another checksum."""
+    chunks = png_chunks(data)
+    idat = b"".join(body for name, body in chunks if name == b"IDAT")
+    if checksum is not None:
+        idat = idat[: -len(checksum)] + checksum
+    pieces = [(b"IDAT", idat[i : i + size]) for i in range(0, len(idat), size)]
+    first = [name for name, _ in chunks].index(b"IDAT")
+    return png_again(chunks[:first] + pieces + [c for c in chunks[first:] if c[0] != b"IDAT"])
+
+
+def either(name, data):
+    """Adds a file that Pillow reads or not, where no other rule says which."""
+    try:
+        Image.open(io.BytesIO(data)).load()
+        accepted[name] = data
+    except OSError:
+        damaged[name] = ("format", data)
+
+
+def make_png_order():
+    """What Pillow makes of chunks in pieces and in other orders."""
+    wrong = b"\x12\x34\x56\x78"
+    for name in ("rgb8", "p2_twice1", "rgba16_interlaced", "gray8"):
+        data = whole[f"png_{name}.png"]
+        for size in (1, 2, 3, 5, 7, 50):
+            either(f"png_pieces{size}_{name}.png", png_pieces(data, size, wrong))
+        damaged[f"png_whole_wrong_{name}.png"] = ("format", png_pieces(data, 1 << 30, wrong))
+    chunks = png_chunks(whole["png_rgb8.png"])
+    idat = [c for c in chunks if c[0] == b"IDAT"]
+    accepted["png_idat_first.png"] = png_again(idat[:1] + chunks)
+    fdat = lambda n: (b"fdAT", struct.pack(">I", n) + b"data")
+    damaged["png_fdat_alone.png"] = ("format", png_again(chunks[:-1] + [fdat(0)] + chunks[-1:]))
+    animated = png_chunks(whole["png_apng.png"])
+    i = [name for name, _ in animated].index(b"IDAT")
+    accepted["png_actl_twice.png"] = png_again(animated[:1] + [c for c in animated if c[0] == b"acTL"] + animated[1:])
+    damaged["png_fdat_order.png"] = ("format", png_again(animated[: i + 1] + [fdat(2)] + animated[-1:]))
+    accepted["png_fdat_next.png"] = png_again(animated[: i + 1] + [fdat(1)] + animated[-1:])
+    damaged["png_trns_after.png"] = ("format", png_again(chunks[:-1] + [(b"tRNS", b"abc")] + chunks[-1:]))
+    p = [c for c in png_chunks(whole["png_p2_twice1.png"]) if c[0] not in (b"PLTE", b"tRNS")]
+    damaged["png_key_without_palette.png"] = ("format", png_again(p[:1] + [(b"tRNS", b"\xff\0\xff")] + p[1:]))
+    accepted["png_alpha_without_palette.png"] = png_again(p[:1] + [(b"tRNS", b"\xff\7\xff")] + p[1:])
+
+
 def make_png():
     w, h = 37, 23
     for depth in (1, 2, 4, 8, 16):
@@ -1148,6 +1206,22 @@ def make_ico_dib():
     damaged["ico_huge.ico"] = ("limit", ico((0, 0, 0, 24, dib(60000, 100000, 24, bytes(100)))))
 
 
+def make_tiff_refused():
+    """Directories that Pillow reads and libtiff refuses: without compression the pixels are Pillow's own work."""
+    packed, plain = whole["tiff_pillow_packbits_1bit.tif"], whole["tiff_gray8_le.tif"]
+
+    def entry(data, tag, at, value):
+        p = struct.unpack("<I", data[4:8])[0] + 2
+        while struct.unpack("<H", data[p : p + 2])[0] != tag:
+            p += 12
+        return data[: p + at] + value + data[p + at + len(value) :]
+
+    damaged["tiff_cut_directory.tif"] = ("format", packed[: struct.unpack("<I", packed[4:8])[0] + 2 + 12 * 8 + 5])
+    damaged["tiff_type_rows.tif"] = ("format", entry(packed, 278, 2, b"\x44\x64"))
+    damaged["tiff_count_planar.tif"] = ("format", entry(packed, 284, 4, b"\x02"))
+    accepted["tiff_plain_type_rows.tif"] = entry(plain, 278, 2, b"\x44\x64")
+
+
 def digest(im, mode=None):
     if mode:
         im = im.convert(mode)
@@ -1183,6 +1257,7 @@ def golden(data):
 
 def main():
     make_png()
+    make_png_order()
     make_gif()
     make_bmp()
     make_tiff()
@@ -1191,6 +1266,7 @@ def main():
     make_qoi()
     make_tga()
     make_ico_dib()
+    make_tiff_refused()
     for folder in (IMAGES, DAMAGED):
         os.makedirs(folder, exist_ok=True)
         for f in FORMATS:

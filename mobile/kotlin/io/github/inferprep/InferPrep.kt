@@ -70,7 +70,7 @@ public class InferPrep private constructor(private val go: Preprocessor) : AutoC
     public fun newOutputs(): Outputs = native { Outputs(this, outputs) }
 
     /**
-     * Runs on an encoded image: JPEG, PNG, GIF, BMP, TIFF or WebP.
+     * Runs on an encoded image: JPEG, PNG, GIF, BMP, TIFF, WebP, PNM, QOI, TGA or ICO.
      *
      * @param image the bytes of the file. They are copied.
      * @param into receives the tensors. Default [newOutputs].
