@@ -16,7 +16,7 @@ import (
 // Limits of the program in bytes. docs/benchmarks.md says what keeps it small,
 // and that the goal, 16 MB, is missed.
 const (
-	mostFile   = 22_700_000 // stripped
+	mostFile   = 23_000_000 // stripped
 	mostMemory = 6_000_000  // of one image, without the pages of the program's file
 )
 
