@@ -81,3 +81,8 @@ func TestMissing(t *testing.T) {
 	_, err := open("/none/libavif.so")
 	require.ErrorContains(t, err, "/none/libavif.so")
 }
+
+func TestConcurrent(t *testing.T) {
+	need(t)
+	codectest.PhoneConcurrent(t, ext)
+}

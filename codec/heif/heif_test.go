@@ -71,3 +71,8 @@ func TestMissing(t *testing.T) {
 	_, err := open("/none/libheif.so")
 	require.ErrorContains(t, err, "/none/libheif.so")
 }
+
+func TestConcurrent(t *testing.T) {
+	need(t)
+	codectest.PhoneConcurrent(t, ext)
+}

@@ -10,8 +10,10 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -205,4 +207,30 @@ func PhoneHostile(t *testing.T, ext string, rounds int) {
 		}
 	}
 	require.Positive(t, refused)
+}
+
+// PhoneConcurrent decodes files with several decoders at once.
+func PhoneConcurrent(t *testing.T, ext string) {
+	goldens := phoneGoldens(t)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			var d codec.Decoder
+			for name, want := range goldens {
+				if filepath.Ext(name) != ext || want.Refused != "" {
+					continue
+				}
+				data, err := os.ReadFile(phone + name)
+				if !assert.NoError(t, err) {
+					return
+				}
+				dst := make([]byte, want.Width*want.Height*3)
+				_, err = Decode(&d, dst, data, nil)
+				if !assert.NoError(t, err) || !assert.Equal(t, want.RGB, digest(dst), name) {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
 }
