@@ -10,7 +10,7 @@ import (
 )
 
 // Format describes one image file format. Format packages register theirs when
-// they are imported; codec/all imports every one.
+// they are imported; codec/all imports every one that needs no library of C.
 type Format struct {
 	Name string // lower case: "jpeg"
 	// Magic lists patterns of a file's first bytes, at most 64 each. A '?'

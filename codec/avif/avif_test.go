@@ -1,6 +1,7 @@
 package avif
 
 import (
+	"bytes"
 	"os"
 	"testing"
 
@@ -85,4 +86,14 @@ func TestMissing(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	need(t)
 	codectest.PhoneConcurrent(t, ext)
+}
+
+// TestBrands: a file of the general brand mif1 is AVIF if it lists that brand.
+func TestBrands(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/phone/avif_2x2.avif")
+	require.NoError(t, err)
+	copy(data[8:], "mif1")
+	require.Equal(t, "avif", codec.Sniff(data))
+	copy(data[16:], bytes.ReplaceAll(data[16:32], []byte("avif"), []byte("heic")))
+	require.Empty(t, codec.Sniff(data))
 }
