@@ -243,9 +243,9 @@ func (f *file) image() *picture {
 	return p
 }
 
-// orientations are EXIF's of irot's angle (quarter turns to the left) and of
-// imir: none, axis 0 (top and bottom change places), axis 1 (left and right),
-// as Pillow's irot_imir_to_exif_orientation gives them.
+// orientations has EXIF's orientation for irot's angle, in quarter turns to the
+// left, and imir: none, axis 0 (top and bottom change places) or axis 1 (left
+// and right). Source: Pillow's irot_imir_to_exif_orientation.
 var orientations = [4][3]int{{1, 4, 2}, {8, 5, 7}, {3, 2, 4}, {6, 7, 5}}
 
 func get8(p, offset uintptr) uint8 { return *(*uint8)(clib.At(p + offset)) }

@@ -23,11 +23,11 @@ type Library struct {
 	System   string // name for the system's loader, "" for none
 }
 
-// Find returns the path of the library. It searches in this order: path, if not
-// empty, which by names in errors; the environment variable; the program's
-// folder, its folder lib and the folder lib beside that; the Python environment
-// in use; the system's folders. If none has it, Find returns System: the loader
-// searches on.
+// Find returns the path of the library. If path is not empty, it must name the
+// library or its folder, and errors call it by. Else the environment variable
+// must. Without both, Find searches the program's folder, its folder lib and the
+// folder lib beside that, then the Python environment in use, then the system's
+// folders. If none has the library, Find returns System: the loader searches on.
 func (l *Library) Find(by, path string) (string, error) {
 	if path != "" {
 		return l.named(by, path)

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Prove checks a library. Folder proof of files has small images, and in
-// planes.sha256 the digests of their planes as the reference's library gives
-// them. decode decodes an image and writes its planes to h.
+// Prove checks a library. Folder proof of files has small images. Its file
+// planes.sha256 has the digests of their planes, which the reference's library
+// gave. The function decode decodes an image and writes its planes to h.
 func Prove(files fs.FS, decode func(data []byte, h hash.Hash) error) error {
 	list, err := fs.ReadFile(files, "proof/planes.sha256")
 	if err != nil {
