@@ -25,9 +25,10 @@ type Library struct {
 
 // Find returns the path of the library. If path is not empty, it must name the
 // library or its folder, and errors call it by. Else the environment variable
-// must. Without both, Find searches the program's folder, its folder lib and the
-// folder lib beside that, then the Python environment in use, then the system's
-// folders. If none has the library, Find returns System: the loader searches on.
+// must. Without both, Find searches the program's folder, its folder lib and
+// the folder lib beside that, then the Python environment in use, then the
+// system's folders. If none has the library, Find returns System: the loader
+// searches on.
 func (l *Library) Find(by, path string) (string, error) {
 	if path != "" {
 		return l.named(by, path)
