@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -220,6 +220,12 @@ parity-phone: ## 40 AVIF and 40 HEIC files, compared with Pillow and pillow-heif
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh testdata/gen/requirements-phone.txt) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	$$py testdata/gen/codecs/phone.py "$$dir" 40 $(PHOTOS) && $$py parity/phone.py bin/infer-prep "$$dir"
+
+# 2,000 windows of 100 generated TIFF files: codec/tiff against rasterio (GDAL) and tifffile.
+parity-tiff: ## windows of TIFF files, compared with rasterio and tifffile
+	@mkdir -p bin
+	$(GO) build -o bin/tiffwindows ./tools/tiffwindows
+	@py=$$(parity/venv.sh testdata/gen/requirements-tiff.txt) && $$py parity/tiff.py bin/tiffwindows
 
 # Exported ONNX models under ONNX Runtime against infer-prep's own tensors.
 parity-onnx: ## exported ONNX models under ONNX Runtime, compared with infer-prep's own tensors

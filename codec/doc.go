@@ -11,6 +11,9 @@
 // goroutine: it reuses its memory. [Decoder.Open] reads the header and returns
 // an [Image], which reports its size and decodes itself, as a whole or by rows.
 //
+// [Decoder.OpenNative] gives the samples of a file in their own type, such as
+// uint16, and any number of channels.
+//
 // [Options] selects colours, transparency, orientation and scale, and bounds
 // the cost of one image. Its zero value is Pillow's
 // Image.open(f).convert("RGB") with [DefaultLimits]. Decoding errors are of

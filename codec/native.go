@@ -40,13 +40,13 @@ type NativeImage struct {
 }
 
 // OpenNative reads the header of data for the samples in the file's own type
-// and number: TIFF as tifffile and GDAL read it, PNG of 16 bits as torchvision's
-// decode_image and OpenCV's IMREAD_UNCHANGED do, and 8-bit images of other
-// formats. Gray and RGB keep their alpha. Palettes of TIFF are indices. Files
-// whose samples have no such form are ErrUnsupported: other palettes, fewer than
-// 8 bits outside TIFF, colour keys, and CMYK JPEG.
+// and number: TIFF as tifffile and GDAL read it, PNG of 16 bits as
+// torchvision's decode_image and OpenCV's IMREAD_UNCHANGED do, and 8-bit images
+// of other formats. Gray and RGB keep their alpha. Palettes of TIFF are
+// indices. Other palettes, fewer than 8 bits outside TIFF, colour keys, and
+// CMYK JPEG are ErrUnsupported.
 //
-// Of the options only Limits, Workers and Damage have an effect. The pixel limit
+// Only the options Limits, Workers and Damage take effect. The pixel limit
 // counts those of the image, the byte limit those of the region. The image is
 // valid until the next Open or OpenNative. The caller must not change data
 // meanwhile.
@@ -102,9 +102,9 @@ func (i *NativeImage) Info() Native { return i.info }
 
 // Decode decodes a region into dst as dense rows of pixels, all channels of a
 // pixel together, in the machine's byte order. A region that is empty or not
-// within the image is an error, and so is a dst of another size. TIFF reads only
-// the strips and tiles of the region; other formats are decoded whole. After an
-// error the contents of dst are undefined. Decode may be called once.
+// within the image is an error, and so is a dst of another size. TIFF reads
+// only the strips and tiles of the region; other formats are decoded whole.
+// After an error the contents of dst are undefined. Decode may be called once.
 func (i *NativeImage) Decode(dst []byte, r Region) (err error) {
 	n, d := &i.info, i.d
 	if r.Left < 0 || r.Top < 0 || r.Width < 1 || r.Height < 1 || r.Width > n.Width-r.Left || r.Height > n.Height-r.Top {

@@ -19,9 +19,10 @@ type Options struct {
 	// caller's goroutine waits. With less than 2, the caller's goroutine
 	// decodes alone. Workers changes neither pixels nor errors, and all
 	// goroutines end before the call returns. It takes effect for baseline
-	// Huffman JPEG of one scan, under DamagePillow (see package jpeg). Each
-	// goroutine's buffers count towards Limits.Bytes; if they exceed it, no
-	// goroutine is started.
+	// Huffman JPEG of one scan, under DamagePillow (see package jpeg), and for
+	// the strips and tiles of TIFF that OpenNative reads. Each goroutine's
+	// buffers count towards Limits.Bytes; if they exceed it, no goroutine is
+	// started.
 	Workers int
 }
 

@@ -23,15 +23,6 @@ type RowDecoder interface {
 	DecodeRows(sink RowSink, region Region) (damaged, err error)
 }
 
-// ColorDecoder is a RowDecoder of images that may have a palette or
-// transparent colours.
-type ColorDecoder interface {
-	RowDecoder
-	// Colors sets the Palette and the keys of dst, which has none, to those of
-	// the open image.
-	Colors(dst *Raster) error
-}
-
 // DecodeRows decodes the pixels of a region of the result and passes them to
 // sink as rows with the result's channels. An error may follow rows; the caller
 // then discards them. Except for TIFF, it refuses the images that Decode
@@ -82,14 +73,11 @@ func (i *Image) decodeRows(rd RowDecoder, sink RowSink, region Region) (err erro
 	defer d.recovered(info.Format, rd, &err)
 	d.guard = guardedSink{sink: sink}
 	sink = &d.guard
-	r := &d.rows.raster
-	r.HasKey, r.HasKeyRGB = false, false
-	if c, ok := rd.(ColorDecoder); ok {
-		if err := c.Colors(r); err != nil {
-			return err
-		}
+	keys, err := d.rows.colors(rd)
+	if err != nil {
+		return err
 	}
-	if !direct(info, o) || o.Color == ToBGR || r.HasKey || r.HasKeyRGB {
+	if keys || !direct(info, o) || o.Color == ToBGR {
 		d.rows.start(d, info, o, &d.guard, region)
 		sink = &d.rows
 	}

@@ -92,10 +92,10 @@ func (p *Plan) describing(i int) (k int) {
 	return k
 }
 
-// replace replaces the n steps from i on by one step that runs f.
-func (p *Plan) replace(i, n int, f *fused, by Pass) {
+// replace replaces the n steps from i on by one step that runs op.
+func (p *Plan) replace(i, n int, op transforms.Op, by Pass) {
 	old := p.steps[i : i+n]
-	s := planStep{op: f, in: old[0].in, out: slices.Clone(old[n-1].out), first: old[0].first}
+	s := planStep{op: op, in: old[0].in, out: slices.Clone(old[n-1].out), first: old[0].first}
 	for j, o := range slices.Backward(old) {
 		s.n += o.n
 		if _, ok := o.op.(transforms.DescOnly); ok {

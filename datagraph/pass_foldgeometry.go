@@ -9,7 +9,7 @@ var foldGeometry = passInfo{
 func runFoldGeometry(p *Plan) {
 	for i := 0; i < len(p.steps); i++ {
 		f, n := p.part(i), 1
-		if f == nil || f.decode != nil {
+		if f == nil || f.decode != nil || p.regionCut(i-1) != nil { // of region-decode
 			continue
 		}
 		for p.feeds(i + n - 1) {

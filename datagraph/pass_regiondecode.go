@@ -11,6 +11,10 @@ func runRegionDecode(p *Plan) {
 		if i+1 >= len(p.steps) || !p.feeds(i) {
 			continue
 		}
+		if op := p.regionCut(i); op != nil {
+			p.replace(i, 2, op, RegionDecode)
+			continue
+		}
 		f, next := p.part(i), p.part(i+1)
 		if f == nil || f.decode == nil || next == nil || !next.cuts() {
 			continue

@@ -471,7 +471,7 @@ func (p *Plan) sized(height, width int) (*Runner, error) {
 		r.known = append(r.known, d)
 	}
 	err := r.inferSteps(true, func(i int, op transforms.DataShaped) error {
-		if _, ok := op.(transforms.RowSource); ok {
+		if decodes(op) {
 			r.steps[i].out[0] = r.steps[i].out[0].WithSize(height, width)
 			return r.steps[i].out[0].Validate()
 		}

@@ -68,9 +68,10 @@ func NewDecode() *Decode { return &Decode{} }
 // image that it has open.
 type decodeState struct {
 	decoder codec.Decoder
-	image   *codec.Image // nil if none is open
+	image   *codec.Image       // nil if none is open
+	native  *codec.NativeImage // nil if none is open
 	options codec.Options
-	data    []byte // of image
+	data    []byte // of image or native
 	run     uint64 // in which image was opened
 }
 
@@ -84,7 +85,7 @@ func (s *decodeState) opened(src *tensor.Tensor, o *codec.Options) *codec.Image 
 
 // open reads the header of src.
 func (s *decodeState) open(c *Context, src *tensor.Tensor, o *codec.Options) (*codec.Image, error) {
-	s.options, s.run, s.image, s.data = *o, c.scratch.run, nil, nil
+	s.options, s.run, s.image, s.native, s.data = *o, c.scratch.run, nil, nil, nil
 	i, err := s.decoder.Open(src.Data, &s.options)
 	if err == nil {
 		s.image, s.data = i, src.Data

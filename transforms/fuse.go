@@ -134,6 +134,14 @@ type RowSource interface {
 	Swapped() (RowSource, bool)
 }
 
+// RegionSource is an Op with one image output, HWC of any dtype, of which it
+// can write a region, such as a decoder.
+type RegionSource interface {
+	DataShaped
+	// ApplyRegion writes the pixels of a region to dst, as dense rows.
+	ApplyRegion(c *Context, dst []byte, region codec.Region, src *tensor.Tensor) error
+}
+
 // Swap is an Op with one image input and one image output that may exchange the
 // first and the third of three channels, and do nothing else.
 type Swap interface {

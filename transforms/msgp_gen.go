@@ -631,6 +631,19 @@ func (z *Decode) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Decode) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *DecodeNative) msgp() []any { return []any{(*uint8)(&z.DType), &z.Channels} }
+
+// MarshalMsg appends the msgp form to b.
+func (z DecodeNative) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *DecodeNative) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "DType Channels")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z DecodeNative) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *Elastic) msgp() []any { return []any{(*uint8)(&z.Interpolation), &z.Fill} }
 
 // MarshalMsg appends the msgp form to b.

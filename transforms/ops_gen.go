@@ -49,6 +49,7 @@ func All() []Op {
 		(*CutOut)(nil),
 		(*Cutmix)(nil),
 		(*Decode)(nil),
+		(*DecodeNative)(nil),
 		(*Elastic)(nil),
 		(*ElasticNoise)(nil),
 		(*ElasticNoiseCoords)(nil),

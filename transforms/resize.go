@@ -40,7 +40,8 @@ import (
 // is the bicubic filter with the width first, as in MindSpore 2.10.0.
 //
 // OpenCV antialiases only with area; NoAntialias has no effect. Bilinear at a
-// ratio of two to one is area, as in cv2.resize.
+// ratio of two to one is area, as in cv2.resize. It takes uint16 images, too,
+// for nearest, nearest_exact, bilinear and area.
 //
 // MXNet is OpenCV 3.4.2, which MXNet 1.9.1's wheel contains. It adds the rows
 // of uint8 bicubic in another order. It supports only bicubic; use opencv for
@@ -212,7 +213,7 @@ func (o *Resize) sampling() sampling { return sampling{o.Interpolation, o.Backen
 
 // Infer sets the output size.
 func (o *Resize) Infer(dst, in []tensor.Desc) error {
-	if err := o.sampling().want(in[0]); err != nil {
+	if err := o.sampling().wantDeep(in[0]); err != nil {
 		return err
 	}
 	h, w, err := o.sized(in[0].Height(), in[0].Width())
@@ -225,7 +226,7 @@ func (o *Resize) Infer(dst, in []tensor.Desc) error {
 
 // Apply scales.
 func (o *Resize) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	return o.sampling().apply(c, dst[0], src[0])
+	return o.sampling().applyDeep(c, dst[0], src[0])
 }
 
 // Sampling returns the op's parameters.

@@ -83,6 +83,11 @@ func wantSampled(d tensor.Desc) error {
 	if err := wantImage(d, tensor.Uint8, tensor.Float32); err != nil {
 		return err
 	}
+	return wantSides(d)
+}
+
+// wantSides rejects images without pixels and those that are too large.
+func wantSides(d tensor.Desc) error {
 	for _, n := range []int{d.Height(), d.Width()} {
 		if n == 0 || n > maxSide {
 			return inputErr("%v, want sides of 1 to %d", d, maxSide)

@@ -16,9 +16,16 @@ func (d *decoder) OpenNative(data []byte, o *codec.Options) (codec.Native, error
 		return codec.Native{}, err
 	}
 	h := &d.h
-	if h.color == palette || h.depth < 8 || h.hasTRNS {
+	what := ""
+	switch {
+	case h.hasTRNS:
+		what = "a transparent colour (tRNS)"
+	case h.color == palette || h.depth < 8:
+		what = "a palette, or fewer than 8 bits,"
+	}
+	if what != "" {
 		return codec.Native{}, codec.Errorf(name, -1, codec.ErrUnsupported,
-			"colour type %d with %d bits, tRNS %t, in its own samples: want gray or RGB of 8 or 16 bits, with or without alpha", h.color, h.depth, h.hasTRNS)
+			"%s in a file's own samples: want gray or RGB of 8 or 16 bits, with or without alpha", what)
 	}
 	n := codec.Native{Format: name, Width: c.Width, Height: c.Height, Channels: h.bitsPerPixel() / int(h.depth), DType: tensor.Uint8}
 	if h.depth == 16 {

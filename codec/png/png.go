@@ -573,10 +573,10 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 	}
 	bits, size := h.bitsPerPixel(), h.mode.Size()
 	bpp := (bits + 7) / 8
-	if h.stored {
+	if partial && h.stored {
 		size = bpp
 	}
-	direct := h.depth == 8 && !h.interlaced && done == nil // rows are those of dst
+	direct := h.depth == 8 && !h.interlaced && (!partial || done == nil) // rows are those of dst
 	first, ended := true, false
 	for _, p := range list {
 		w := (h.width - p.x + p.dx - 1) / p.dx
@@ -598,7 +598,7 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 				}
 			}
 			var at []byte
-			if done == nil {
+			if !partial || done == nil {
 				at = dst.Pix[y*dst.Stride+p.x*size:]
 			}
 			if direct {
@@ -615,9 +615,9 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 				continue
 			}
 			switch {
-			case done != nil:
+			case partial && done != nil:
 				done(y, cur)
-			case h.stored:
+			case partial && h.stored:
 				for i := range w {
 					copy(at[i*p.dx*size:][:size], cur[i*size:])
 				}

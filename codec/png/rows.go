@@ -4,6 +4,10 @@ package png
 
 import "github.com/infer-prep/infer-prep/codec"
 
+// partial reports whether the package decodes rows and stored samples. The
+// small build of the npm package does not.
+const partial = true
+
 // Colors implements codec.ColorDecoder.
 func (d *decoder) Colors(dst *codec.Raster) error { return d.h.setColors(dst) }
 

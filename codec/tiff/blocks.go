@@ -6,8 +6,6 @@ import (
 	"io"
 	"math/bits"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/inflate"
 	"github.com/infer-prep/infer-prep/codec/internal/lzw"
@@ -29,7 +27,7 @@ type blockReader struct {
 	zr    inflate.Reader
 	fax   fax
 	lzw   *lzw.Decoder
-	zstd  *zstd.Decoder
+	zstd  unzstd
 	inner inner
 }
 
@@ -167,7 +165,7 @@ func (b *blockReader) inflate(out, in []byte, rows int) error {
 		}
 		return err
 	case zstandard:
-		return b.unzstd(out, in)
+		return b.zstd.decode(out, in)
 	case jpegCoded:
 		return b.inner.jpeg(out, in, l, rows)
 	case webP:
@@ -185,25 +183,6 @@ func (b *blockReader) inflate(out, in []byte, rows int) error {
 		}
 		return nil
 	}
-}
-
-// unzstd decompresses Zstandard into out.
-func (b *blockReader) unzstd(out, in []byte) error {
-	if b.zstd == nil {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
-		if err != nil {
-			return err
-		}
-		b.zstd = z
-	}
-	got, err := b.zstd.DecodeAll(in, out[:0:len(out)])
-	if err != nil {
-		return err
-	}
-	if len(got) < len(out) {
-		return io.ErrUnexpectedEOF
-	}
-	return nil
 }
 
 func unpackBits(out, in []byte) error {

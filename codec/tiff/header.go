@@ -8,6 +8,7 @@ type header struct {
 	mode         codec.Mode
 	apart        bool
 	signed       bool
+	float        bool
 	paletteAlpha bool // index and alpha, converted to RGBA
 	invert       bool
 	associated   bool // colours are multiplied by alpha
@@ -97,7 +98,11 @@ func (h *header) setMode(t *directory) error {
 	if h.samples != base+nExtra || alpha > unassociatedAlpha {
 		return unsupported("%d samples per pixel, %d of them extra, photometric interpretation %d", h.samples, nExtra, photo)
 	}
-	h.signed = format == signedSample
+	h.signed, h.float = format == signedSample, format == floatSample
+	if h.float && h.bits == 32 && h.samples == 1 && !h.reverse && photo <= blackIsZero && alpha == unspecifiedExtra {
+		h.mode, h.planes = codec.I16, 1
+		return nil
+	}
 	if format != unsignedSample && !(h.signed && photo == blackIsZero && h.samples == 1 && (h.bits == 8 || h.bits == 16 || h.bits == 32) && !h.reverse) {
 		return unsupported("sample format %d with %d bits", format, h.bits)
 	}
@@ -107,6 +112,8 @@ func (h *header) setMode(t *directory) error {
 		ok = h.samples == 1 && photo != separated
 	case 8:
 		ok = !h.reverse || h.samples == base && photo != separated
+	case 12:
+		ok = photo == blackIsZero && h.samples == 1 && !h.reverse && !h.bigEndian
 	case 32:
 		ok = photo == blackIsZero && h.samples == 1 && !h.reverse && (h.signed || !h.bigEndian)
 	case 16:
@@ -128,7 +135,7 @@ func (h *header) setMode(t *directory) error {
 	switch photo {
 	case whiteIsZero, blackIsZero:
 		h.mode, h.invert = codec.L, photo == whiteIsZero && h.bits < 16
-		if h.bits >= 16 {
+		if h.bits >= 12 {
 			h.mode = codec.I16
 		}
 		if h.samples > 1 && photo == whiteIsZero {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,7 +48,7 @@ func readAll(data []byte, o *tiff.Options) error {
 	if err != nil {
 		return err
 	}
-	for n := 0; ; n++ {
+	for n := 0; n < 4; n++ {
 		i, err := r.Image(n)
 		if err == io.EOF {
 			return nil
@@ -74,10 +75,11 @@ func readAll(data []byte, o *tiff.Options) error {
 			return err
 		}
 	}
+	return nil
 }
 
-// TestBombs: files of at most 200 bytes that claim huge sizes are refused before
-// anything large is allocated.
+// TestBombs: files of at most 200 bytes that claim huge sizes are refused
+// before anything large is allocated.
 func TestBombs(t *testing.T) {
 	const huge = 1<<24 - 1
 	for name, c := range map[string]struct {
@@ -113,6 +115,67 @@ func TestBombs(t *testing.T) {
 		var e *codec.Error
 		require.ErrorAs(t, err, &e, name)
 	}
+}
+
+// TestPadding: tiles that are a million times as high as the image are refused
+// if there are many.
+func TestPadding(t *testing.T) {
+	const width, count = 60000, 60000 / 16
+	tags := []entry{{322, 4, 1, 16}, {323, 4, 1, 1 << 20}, {324, 4, count, 0}, {325, 4, count, 0}}
+	at := uint32(len(gray(width, 1, 8, 32773, tags...)))
+	tags[2].value, tags[3].value = at, at+4*count
+	data := append(gray(width, 1, 8, 32773, tags...), bytes.Repeat([]byte{1, 0, 0, 0}, 2*count)...)
+	r, err := tiff.NewReader(bytes.NewReader(data), int64(len(data)), nil)
+	require.NoError(t, err)
+	i, err := r.Image(0)
+	require.NoError(t, err)
+	_, err = i.Tensor(codec.Region{Width: width, Height: 1})
+	require.ErrorIs(t, err, codec.ErrPixels)
+	require.ErrorContains(t, err, "3750 strips or tiles of 16x1048576 pixels")
+	_, err = codec.Decode(data, nil)
+	require.ErrorIs(t, err, codec.ErrPixels)
+}
+
+// sparseScene is a file of 60,000 x 60,000 pixels of three bytes in tiles of
+// 256 x 256, all of which are the same few compressed bytes.
+func sparseScene() []byte {
+	const side, tile = 60000, 256
+	n := (side + tile - 1) / tile * ((side + tile - 1) / tile)
+	packed := bytes.Repeat([]byte{0x81, 7}, tile*tile*3/128) // PackBits: 128 times 7
+	tags := []entry{{256, 4, 1, side}, {257, 4, 1, side}, {258, 4, 1, 8}, {259, 4, 1, 32773}, {262, 4, 1, 2}, {277, 4, 1, 3},
+		{322, 4, 1, tile}, {323, 4, 1, tile}, {324, 4, uint32(n), 0}, {325, 4, uint32(n), 0}}
+	at := uint32(len(small(tags...)))
+	tags[8].value, tags[9].value = at+uint32(len(packed)), at+uint32(len(packed)+4*n)
+	data := append(small(tags...), packed...)
+	for range n {
+		data = binary.LittleEndian.AppendUint32(data, at)
+	}
+	for range n {
+		data = binary.LittleEndian.AppendUint32(data, uint32(len(packed)))
+	}
+	return data
+}
+
+// TestLargeScene reads windows of a scene of 10.8 GB. The memory is that of a
+// few tiles.
+func TestLargeScene(t *testing.T) {
+	data := sparseScene()
+	c := &counting{r: bytes.NewReader(data)}
+	r, err := tiff.NewReader(c, int64(len(data)), nil)
+	require.NoError(t, err)
+	i, err := r.Image(0)
+	require.NoError(t, err)
+	dst := make([]byte, 512*512*3)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for k := range 40 {
+		require.NoError(t, i.Read(dst, codec.Region{Left: k * 1487 % 59488, Top: k * 7919 % 59488, Width: 512, Height: 512}))
+		require.Equal(t, byte(7), dst[len(dst)-1])
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
+	// 3 x 3 tiles of 3,072 bytes, and the tables once.
+	require.Less(t, c.bytes, 40*9*3200+500000)
 }
 
 // failing is a reader that fails behind a number of bytes.

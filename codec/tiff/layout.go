@@ -126,6 +126,22 @@ func (l *layout) check(limits *codec.Limits) error {
 	return nil
 }
 
+// maxPadding bounds the pixels of strips and tiles that are decoded, as a
+// multiple of Limits.Pixels. Files of tiles have less than that around their
+// pixels; without the bound, a small file could have many tiles that are a
+// million times as high as the image.
+const maxPadding = 4
+
+// checkWork checks the pixels of n blocks of a plane against the limits.
+func (l *layout) checkWork(limits *codec.Limits, n int64) error {
+	block := int64(l.blockW) * int64(l.blockH)
+	if limits.Pixels > 0 && n > maxPadding*limits.Pixels/block {
+		return codec.Errorf(name, -1, codec.ErrPixels, "%d strips or tiles of %dx%d pixels: the limit is %d pixels, %d times that of an image",
+			n, l.blockW, l.blockH, maxPadding*limits.Pixels, maxPadding)
+	}
+	return nil
+}
+
 // fax reports whether the compression is one of CCITT's.
 func (l *layout) fax() bool {
 	return l.compression == ccittRLE || l.compression == ccittG3 || l.compression == ccittG4
@@ -166,8 +182,8 @@ func (l *layout) refuse() error {
 	return unsupported("compression %s", n)
 }
 
-// setBlocks sets the strips or tiles as libtiff does or, if plain, as Pillow does
-// for uncompressed images.
+// setBlocks sets the strips or tiles as libtiff does or, if plain, as Pillow
+// does for uncompressed images.
 func (l *layout) setBlocks(t *directory, plain bool) error {
 	if t.refused && !plain {
 		return bad(-1, "a compressed image whose directory is cut, or has a tag of a wrong type or number")

@@ -14,7 +14,8 @@ import (
 // Options configures a Reader. The zero value is valid.
 type Options struct {
 	// Limits bounds the pixels and bytes of a window, and the bytes of a strip,
-	// a tile or a tag. Default codec.DefaultLimits.
+	// a tile or a tag. The strips or tiles that a window needs have at most 4
+	// times as many pixels as a window. Default codec.DefaultLimits.
 	Limits codec.Limits
 	// Workers is the number of goroutines that decode the strips or tiles of
 	// one window. Default 1, which is the caller's goroutine; at most 256.
@@ -347,6 +348,9 @@ func (i *Image) Read(dst []byte, w codec.Region) error {
 	j.x0, j.x1 = w.Left/l.blockW, (w.Left+w.Width-1)/l.blockW+1
 	j.y0, j.y1 = w.Top/l.blockH, (w.Top+w.Height-1)/l.blockH+1
 	j.n = int64(j.x1-j.x0) * int64(j.y1-j.y0) * int64(l.planes)
+	if err := l.checkWork(&i.r.limits, j.n/int64(l.planes)); err != nil {
+		return err
+	}
 	workers := int(min(int64(i.r.workers), j.n))
 	if limit := i.r.limits.Bytes; limit > 0 && workers > 1 {
 		// A worker has a block, and its compressed bytes.

@@ -151,3 +151,15 @@ func TestImages(t *testing.T) {
 	_, err = r.Image(-1)
 	require.ErrorContains(t, err, "image -1: want 0 or more")
 }
+
+// TestJPEGAsPillow decodes JPEG in TIFF through package codec. Pillow 13.0.0
+// gives the same pixels as tifffile for these files.
+func TestJPEGAsPillow(t *testing.T) {
+	for _, name := range []string{"jpeg_420.tif", "jpeg_420_strips.tif", "jpeg_rgb.tif", "jpeg_gray_planar.tif", "jpeg_tables.tif"} {
+		data, err := os.ReadFile("testdata/" + name)
+		require.NoError(t, err)
+		x, err := codec.Decode(data, nil)
+		require.NoError(t, err, name)
+		require.Equal(t, goldens(t)[name][0].Windows[0][4], digest(x.Data, 1), name)
+	}
+}

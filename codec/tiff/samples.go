@@ -12,8 +12,8 @@ var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 // the machine's.
 func (d *directory) swapped() bool { return (d.order == binary.ByteOrder(binary.BigEndian)) != hostBig }
 
-// fillSamples writes w times n samples of size bytes, or zeros if sample is nil.
-// A pixel of dst has the given bytes.
+// fillSamples writes w times n samples of size bytes, or zeros if sample is
+// nil. A pixel of dst has the given bytes.
 func fillSamples(dst []byte, w, n, pixel, size int, sample []byte) {
 	for x := range w {
 		p := dst[x*pixel:][:n*size]

@@ -1,19 +1,47 @@
-// Package tiff decodes the first image of a TIFF for package codec; importing
-// it registers the format.
+// Package tiff decodes TIFF in two ways. Importing it registers the format with
+// package codec, which decodes the first image as Pillow does. A [Reader] reads
+// windows of any image as GDAL and tifffile do, in the samples' own type.
 //
-// It decodes gray of 1, 2, 4, 8 and 16 bits, palettes of 1 to 8 bits, and RGB
-// and CMYK of 8 and 16 bits, with or without alpha. Associated alpha is divided
-// out. Images are stored in strips or tiles, with or without separate planes,
-// in TIFF or little-endian BigTIFF. Compressions are none, PackBits, LZW (also
-// in TIFF 5.0's order of bits), Deflate, CCITT RLE, G3 and G4; the horizontal
-// predictor is supported. Damaged CCITT data is decoded as libtiff 4.7.2 does;
-// where that leaves rows undefined, it is codec.ErrUnsupported. 32-bit
-// and signed gray integers are clipped to codec.I16. Other files that Pillow
-// 13.0.0 reads (JPEG, Zstandard, YCbCr, Lab, floating point, …) are
+// # Compressions
+//
+// Images are stored in strips or tiles, with or without separate planes, in
+// TIFF or BigTIFF. Compressions are none, PackBits, LZW (also in TIFF 5.0's
+// order of bits), Deflate, Zstandard, CCITT RLE, G3 and G4, JPEG and, for a
+// Reader, WebP. JPEG and WebP need the package codec/jpeg or codec/webp in the
+// program. Old JPEG (compression 6), LZMA, LERC, JPEG 2000, JPEG XL and others
+// are codec.ErrUnsupported, by name. The build tag small leaves out Zstandard,
+// windows of package codec, and its native samples.
+//
+// # As Pillow
+//
+// The decoder takes gray of 1, 2, 4, 8, 12 and 16 bits, palettes of 1 to 8
+// bits, RGB and CMYK of 8 and 16 bits, with or without alpha, and YCbCr in
+// JPEG. Associated alpha is divided out. Damaged CCITT data is decoded as
+// libtiff 4.7.2 does; where that leaves rows undefined, it is
+// codec.ErrUnsupported.
+// 32-bit and signed gray integers and 32-bit floats are clipped to codec.I16.
+// Other files that Pillow 13.0.0 reads (other YCbCr, Lab, …) are
 // codec.ErrUnsupported, by name.
 //
 // The pixels are those of Pillow's Image.open(f), which applies the orientation
 // tag (see codec.Config.AutoOrient).
+//
+// # Windows
+//
+// A Reader takes an io.ReaderAt, such as a store.File, and reads only the
+// directories, strips and tiles that are asked for. Samples are integers of 1
+// to 16, 32 and 64 bits and floats of 16, 32 and 64 bits, up to 64 bands, with
+// the predictors 1 to 3. They are as stored: nothing is scaled, inverted or
+// converted, except that YCbCr in JPEG becomes RGB. Complex numbers, bands of
+// several types, and YCbCr with fewer chroma samples outside JPEG are
+// codec.ErrUnsupported. Reference: rasterio 1.4.4 (GDAL 3.10.3) and tifffile
+// 2026.3.3. They differ in CMYK and Lab, which GDAL converts to RGBA, and in
+// float16, which GDAL widens; the samples here are tifffile's.
+//
+// # Hostile input
+//
+// Sizes are checked against [codec.Limits] before anything that grows with them
+// is allocated. A directory has at most 65,536 tags, a file as many images.
 package tiff
 
 import (
@@ -171,6 +199,9 @@ func (d *decoder) start() (int, error) {
 	if err := d.blocks.begin(&d.file, d.dir.order, &h.layout); err != nil {
 		return 0, err
 	}
+	if err := h.checkWork(&d.o.Limits, int64(h.across)*int64(h.down)); err != nil {
+		return 0, err
+	}
 	n := int64(h.across) * int64(h.down) * int64(h.planes)
 	return int(min(int64(h.offsets.len()), n)), nil
 }
@@ -210,68 +241,6 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		}
 	}
 	return nil
-}
-
-// Colors implements codec.ColorDecoder.
-func (d *decoder) Colors(dst *codec.Raster) error {
-	if d.h.mode == codec.P {
-		d.palette(dst)
-	}
-	return nil
-}
-
-// DecodeRows implements codec.RowDecoder. It decodes the strips and tiles of
-// the region only; with CCITT also those before, on which it depends.
-func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, err error) {
-	defer d.release()
-	h, b := &d.h, &d.band
-	n, err := d.start()
-	if err != nil {
-		return nil, err
-	}
-	if h.paletteAlpha {
-		d.palette(b)
-	}
-	x0, x1 := region.Left/h.blockW, (region.Left+region.Width-1)/h.blockW+1
-	y0, y1 := region.Top/h.blockH, (region.Top+region.Height-1)/h.blockH+1
-	if h.fax() {
-		for i := range min(y0*h.across, n) {
-			if _, err := d.blocks.read(i, 0); err != nil {
-				return nil, err
-			}
-		}
-		x0, x1 = 0, h.across
-	}
-	left, right := x0*h.blockW, min(x1*h.blockW, h.width)
-	for y := y0; y < y1; y++ {
-		top := y * h.blockH
-		b.Reset(h.mode, right-left, min(h.blockH, h.height-top))
-		if n < h.blocks() {
-			clear(b.Pix)
-		}
-		for plane := range h.planes {
-			for x := x0; x < x1; x++ {
-				if i := (plane*h.down+y)*h.across + x; i < n {
-					if err := d.place(b, i, left, top); err != nil {
-						return nil, err
-					}
-				}
-			}
-		}
-		from, to := max(region.Top, top), min(region.Top+region.Height, top+b.Height)
-		pix, size := b.Pix[(from-top)*b.Stride:], h.mode.Size()
-		if left == region.Left && b.Width == region.Width {
-			sink.Rows(from, to-from, pix[:(to-from)*b.Stride])
-			continue
-		}
-		line := region.Width * size
-		d.cut = d.cut[:0]
-		for r := range to - from {
-			d.cut = append(d.cut, pix[r*b.Stride+(region.Left-left)*size:][:line]...)
-		}
-		sink.Rows(from, to-from, d.cut)
-	}
-	return nil, nil
 }
 
 // release drops the references to the caller's memory.
@@ -326,6 +295,15 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 			dst[x*size+plane] = src[x]
 		}
 		return
+	case h.bits == 12:
+		for x := range w {
+			at := 3 * x / 2
+			v := uint16(src[at])<<4 | uint16(src[at+1])>>4
+			if x%2 != 0 {
+				v = uint16(src[at])<<8&0xF00 | uint16(src[at+1])
+			}
+			binary.LittleEndian.PutUint16(dst[2*x:], v)
+		}
 	case h.bits < 8:
 		scale := uint8(1)
 		if h.mode == codec.L {
@@ -335,7 +313,7 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 			at := x * h.bits
 			dst[x] = src[at/8] << (at % 8) >> (8 - h.bits) * scale
 		}
-	case h.mode == codec.I16 && (h.signed || h.bits == 32):
+	case h.mode == codec.I16 && (h.signed || h.bits == 32): // floats too
 		h.clip(dst, src, w)
 	case h.mode == codec.I16:
 		for x := range w {
@@ -378,9 +356,9 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 	}
 }
 
-// clip clamps w integers, 32-bit or signed, to unsigned 16 bits. Pillow keeps
-// 32 bits and clips them to 8 bits with the same result. It reads compressed
-// big-endian integers in the wrong byte order.
+// clip clamps w numbers, of 32 bits or signed, to unsigned 16 bits. Floats are
+// truncated. Pillow keeps 32 bits and clips them to 8 bits with the same
+// result. It reads compressed big-endian numbers in the wrong byte order.
 func (h *header) clip(dst, src []byte, w int) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if h.bigEndian && h.compression == none {
@@ -388,7 +366,14 @@ func (h *header) clip(dst, src []byte, w int) {
 	}
 	for x := range w {
 		v := int32(0)
-		if h.bits == 32 {
+		if h.float {
+			// NaN is 0.
+			if f := math.Float32frombits(order.Uint32(src[4*x:])); f >= math.MaxUint16 {
+				v = math.MaxUint16
+			} else if f > 0 {
+				v = int32(f)
+			}
+		} else if h.bits == 32 {
 			v = int32(order.Uint32(src[4*x:]))
 		} else {
 			v = int32(int16(order.Uint16(src[2*x:])))

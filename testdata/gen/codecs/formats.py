@@ -858,7 +858,15 @@ def make_tiff():
     whole["tiff_jpeg_cmyk.tif"] = pillow_tiff(rgb, "jpeg", "CMYK")
     whole["tiff_zstd.tif"] = pillow_tiff(rgb, "zstd")
     whole["tiff_zstd_predictor.tif"] = pillow_tiff(rgb, "zstd", t317=2, t278=5)
-    damaged["tiff_unsupported_float.tif"] = ("unsupported", pillow_tiff(rgb[:, :, 0].astype(np.float32), None))
+    gray = np.linspace(-40, 600, 640, dtype=np.float32).reshape(32, 20)
+    gray[30, :6] = (np.nan, np.inf, -np.inf, 1e30, -1e30, 0.999)
+    deep = np.arange(0, 4096, 7)[: 19 * 30].reshape(30, 19)
+    for c in (1, 8):
+        whole[f"tiff_gray12_c{c}.tif"] = tiff(deep, 12, 1, compression=c, rows=7)
+    whole["tiff_float.tif"] = pillow_tiff(gray, None)
+    whole["tiff_float_predictor.tif"] = pillow_tiff(gray, "tiff_adobe_deflate", t317=3, t278=7)
+    for c in (1, 8):
+        whole[f"tiff_float_c{c}_be.tif"] = tiff(gray.view(np.uint32), 32, c // 8, ">", c, rows=9, tags=[(339, (3, [3]))])
     damaged["tiff_unsupported_ycbcr.tif"] = ("unsupported", tiff(rgb, 8, 6))
 
 

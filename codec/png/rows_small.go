@@ -1,0 +1,5 @@
+//go:build small
+
+package png
+
+const partial = false

@@ -1,0 +1,67 @@
+//go:build !small
+
+package tiff
+
+import "github.com/infer-prep/infer-prep/codec"
+
+// Colors implements codec.ColorDecoder.
+func (d *decoder) Colors(dst *codec.Raster) error {
+	if d.h.mode == codec.P {
+		d.palette(dst)
+	}
+	return nil
+}
+
+// DecodeRows implements codec.RowDecoder. It decodes the strips and tiles of
+// the region only; with CCITT also those before, on which it depends.
+func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, err error) {
+	defer d.release()
+	h, b := &d.h, &d.band
+	n, err := d.start()
+	if err != nil {
+		return nil, err
+	}
+	if h.paletteAlpha {
+		d.palette(b)
+	}
+	x0, x1 := region.Left/h.blockW, (region.Left+region.Width-1)/h.blockW+1
+	y0, y1 := region.Top/h.blockH, (region.Top+region.Height-1)/h.blockH+1
+	if h.fax() {
+		for i := range min(y0*h.across, n) {
+			if _, err := d.blocks.read(i, 0); err != nil {
+				return nil, err
+			}
+		}
+		x0, x1 = 0, h.across
+	}
+	left, right := x0*h.blockW, min(x1*h.blockW, h.width)
+	for y := y0; y < y1; y++ {
+		top := y * h.blockH
+		b.Reset(h.mode, right-left, min(h.blockH, h.height-top))
+		if n < h.blocks() {
+			clear(b.Pix)
+		}
+		for plane := range h.planes {
+			for x := x0; x < x1; x++ {
+				if i := (plane*h.down+y)*h.across + x; i < n {
+					if err := d.place(b, i, left, top); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+		from, to := max(region.Top, top), min(region.Top+region.Height, top+b.Height)
+		pix, size := b.Pix[(from-top)*b.Stride:], h.mode.Size()
+		if left == region.Left && b.Width == region.Width {
+			sink.Rows(from, to-from, pix[:(to-from)*b.Stride])
+			continue
+		}
+		line := region.Width * size
+		d.cut = d.cut[:0]
+		for r := range to - from {
+			d.cut = append(d.cut, pix[r*b.Stride+(region.Left-left)*size:][:line]...)
+		}
+		sink.Rows(from, to-from, d.cut)
+	}
+	return nil, nil
+}
