@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -39,8 +39,9 @@ new-op new-source new-importer new-format: ## NAME=soften: the files of a new op
 generate: ## generated code and docs; must change nothing
 	$(GO) generate ./...
 
-# The goldens again on every platform, and the builds that are not run here.
-cross: ## goldens on amd64, purego, GOAMD64=v3, 386, arm64, arm, s390x (qemu), wasm (node); builds or type checks for the rest
+# The digest of all tensors on every platform, the goldens on those that can change them, and the
+# builds that are not run here.
+cross: ## one digest on amd64, purego with GOAMD64=v3, 386, arm64, arm, s390x (qemu), wasm (node); goldens on most; builds or type checks for the rest
 	GO="$(GO)" ./testdata/cross.sh
 
 FUZZTIME ?= 60s
@@ -67,6 +68,15 @@ test-phone: ## the tests that need libavif and libheif: AVIF and HEIC
 		[ -e "$$l" ] || { echo "test-phone: libavif.so.15 is missing (Debian 12: libavif15): its layout is not tested"; break; }; \
 		INFER_PREP_AVIF=$$l $(GO) test -vet=off -count=1 ./codec/avif || exit 1; \
 	done
+
+# ONNX Runtime with OpenVINO from PyPI, for x86-64; not a part of .ci/run.
+test-openvino: ## the classifier of the examples on ort:openvino, on the CPU
+	@py=$$(parity/venv.sh device/ort/requirements-openvino.txt) && lib=$$($$py -c 'import importlib.util, os; print(os.path.join(os.path.dirname(importlib.util.find_spec("onnxruntime").origin), "capi"))') && \
+	INFER_PREP_ORT_OPENVINO=$$lib $(GO) test -vet=off -count=1 -v -run TestOpenVINO ./device/ort
+
+# The programs of examples/edge; not a part of .ci/run. RUNTIMES=litert leaves ExecuTorch out, which needs torch (3 GB).
+edge-test: ## RUNTIMES=NAMES: the classifier on LiteRT and ExecuTorch, with a bundle's tensors
+	@GO="$(GO)" examples/edge/test.sh $(RUNTIMES)
 
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules
@@ -98,7 +108,8 @@ python-engines-test: ## the Python package in the input processors of vLLM and S
 # The npm package: its four WebAssembly files, its tests in node, and in Chromium and Firefox, which
 # are installed on Debian when they can be. PHOTOS is a folder of photographs to add. WHOLE=1 runs
 # every file in Chromium's page and in a Worker, and the 50 huge cases in node with both full files;
-# without, each file and each huge case in one of them, and a tenth of the others in Chromium.
+# without, each file and each huge case in one of them, and a tenth of the others in Chromium and,
+# with the small file, in Firefox.
 wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
 	cd wasm && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
@@ -125,10 +136,11 @@ capi-c-test: capi-c ## the same tests of the C library in plain C, which takes m
 	INFER_PREP_C_SRC=$(CURDIR)/dist/capi-c GO="$(GO)" rust/test.sh --wasm2c
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
-# Robolectric, and all of the Android library but its native libraries, which need the NDK.
+# Robolectric, and all of the Android library but its native libraries, which need the NDK. A
+# release makes the library for armeabi-v7a too.
 mobile-test: ## the bindings for Java and Kotlin, on a JVM and in Robolectric; the Android library without its native libraries; the logic of examples/android
 	mobile/install.sh
-	GO="$(GO)" mobile/build-aar.sh --ops all --dry-run
+	GO="$(GO)" mobile/build-aar.sh --ops all --abi arm64-v8a --abi x86_64 --dry-run
 	rm -rf mobile/jvm/target/surefire-reports mobile/android/target/surefire-reports examples/android/check/target/surefire-reports
 	cd mobile && mvn -q -B verify
 	@! cat mobile/jvm/target/surefire-reports/*.dumpstream 2>/dev/null || { echo "mobile-test: -Xcheck:jni warns"; exit 1; }

@@ -36,8 +36,8 @@ type Options struct {
 	// Limits bounds the size of images and the memory of each run. Default:
 	// codec.DefaultLimits.
 	Limits codec.Limits
-	// Jobs is the number of runs at once; further ones wait. Default:
-	// GOMAXPROCS.
+	// Jobs is the number of runs at once; further ones wait. While there are
+	// fewer, several goroutines decode a large JPEG. Default: GOMAXPROCS.
 	Jobs int
 	// Bytes bounds the memory of all runs together, estimated from the images'
 	// headers; further runs wait. Default: Limits.Bytes; -1 means no limit.

@@ -64,6 +64,39 @@ func TestRun(t *testing.T) {
 	}))
 }
 
+// TestRunWorkers runs on a JPEG that several goroutines decode, since no other
+// runs are under way. It must be the tensor that one goroutine makes, without
+// allocation.
+func TestRunWorkers(t *testing.T) {
+	noise, err := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, 500, 600, 3))
+	require.NoError(t, err)
+	for i := range noise.Data {
+		noise.Data[i] = uint8(i * i >> 7)
+	}
+	e, err := codec.NewEncoder("jpeg")
+	require.NoError(t, err)
+	b, err := e.Encode(nil, noise, codec.EncodeOptions{Quality: 98})
+	require.NoError(t, err)
+	require.Greater(t, len(b), 400<<10)
+	g, err := preset.Graph("imagenet")
+	require.NoError(t, err)
+	p, err := inferprep.New(g, inferprep.Options{Jobs: 4})
+	require.NoError(t, err)
+	image := tensor.FromBytes(b)
+	want := plain(t, g, image)[0]
+	out := map[string]*tensor.Tensor{}
+	run := func() {
+		if err := p.RunInto(t.Context(), out, image); err != nil {
+			t.Error(err)
+		}
+	}
+	run()
+	require.Equal(t, want.Desc, out[p.Outputs()[0].Name].Desc)
+	require.True(t, bytes.Equal(want.Data, out[p.Outputs()[0].Name].Data))
+	run()
+	require.Less(t, testing.AllocsPerRun(20, run), 3.0) // memory that the workers share may grow
+}
+
 // TestPixels compares pixels with an encoded image of the same pixels, in both
 // layouts and as a part of a larger image.
 func TestPixels(t *testing.T) {

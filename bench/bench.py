@@ -84,7 +84,7 @@ STAGES = [
     ("upsampling", r"[uU]psample"),
     ("colour", r"kernel\.(ycc|YCC|rgbToYCC|RGBToYCC)|interleave3"),
     ("resize", r"kernel\.(resample|\(\*Taps|\(\*rows4|Filter|bilinear|bicubic)|\(\*resampler\)|^math\."),
-    ("normalise, layout, dtype", r"[lL]ookup|kernel\.(flip|Flip|Normalize|normalize)"),
+    ("normalise, layout, dtype", r"[lL]ookup|kernel\.(flip|Flip|Normalize|normalize|linear|\(\*Linear)"),
     ("all else", r""),
 ]
 SPREAD = 1.5  # ns for a pixel at the worst size, over that at the best

@@ -141,10 +141,11 @@ type placement struct {
 	transforms.Blocks
 	columns int // blocks in a row; 0 for an image
 
-	// stage has rows lo to hi of the blocks of row, one block after the other.
+	// stage has rows lo to hi of the image's rows that the blocks of row show.
 	// It is nil for wide blocks.
 	stage       []byte
-	values      []byte // of some blocks
+	packed      []byte // the pixels of some blocks, one block after the other
+	values      []byte // and their elements
 	row, lo, hi int
 }
 
@@ -164,7 +165,8 @@ func (b *blocks) begin(c *transforms.Context, o *output, d tensor.Desc) {
 		n := d.Channels() * g.Height
 		o.place.stage = c.Scratch(d.Width() * n)
 		// The tables of a look-up are loaded for each call.
-		o.place.values = c.Scratch(max(1, min(d.Width(), maxStaged/n)/g.Width) * g.Width * n * d.DType.Size())
+		some := max(1, min(d.Width(), maxStaged/n)/g.Width) * g.Width * n
+		o.place.packed, o.place.values = c.Scratch(some), c.Scratch(some*d.DType.Size())
 	}
 }
 
@@ -178,7 +180,7 @@ func (p *placement) at(row, k int) int {
 
 // rows writes whole rows, from row y on.
 func (p *placement) rows(o *output, y int, pix []byte) {
-	n, w := o.line*o.ch, p.Width*o.ch
+	n := o.line * o.ch
 	for ; len(pix) > 0; y, pix = y+1, pix[n:] {
 		row, top := y/p.Height, y%p.Height
 		if p.stage == nil {
@@ -193,9 +195,7 @@ func (p *placement) rows(o *output, y int, pix []byte) {
 		if p.lo == p.hi {
 			p.row, p.lo, p.hi = row, top, top
 		}
-		for k := range p.columns {
-			copy(p.stage[(k*p.Height+top)*w:], pix[k*w:][:w])
-		}
+		copy(p.stage[top*n:], pix[:n])
 		if p.hi++; p.hi == p.Height {
 			p.end(o)
 		}
@@ -205,46 +205,74 @@ func (p *placement) rows(o *output, y int, pix []byte) {
 // end writes the rows in the stage.
 func (p *placement) end(o *output) {
 	if p.lo < p.hi {
-		p.write(o, p.stage)
+		p.write(o, p.stage[p.lo*o.line*o.ch:])
 		p.lo = p.hi
 	}
 }
 
-// write writes rows lo to hi of a row of blocks: line is a row of the image, or
-// the stage.
-func (p *placement) write(o *output, line []byte) {
+// write writes rows lo to hi of a row of blocks. pix begins with the first of
+// them.
+func (p *placement) write(o *output, pix []byte) {
 	switch {
+	case p.compute(o, pix):
 	case o.u8 != nil:
-		writeBlocks(p, o, o.u8, line, o.t8)
+		writeBlocks(p, o, o.u8, pix, o.t8)
 	case o.u16 != nil:
-		writeBlocks(p, o, o.u16, line, o.t16)
+		writeBlocks(p, o, o.u16, pix, o.t16)
 	case o.u32 != nil:
-		writeBlocks(p, o, o.u32, line, o.t32)
+		writeBlocks(p, o, o.u32, pix, o.t32)
 	default:
-		writeBlocks(p, o, o.u64, line, o.t64)
+		writeBlocks(p, o, o.u64, pix, o.t64)
 	}
 }
 
+// compute writes the rows without a look-up, or reports false.
+func (p *placement) compute(o *output, pix []byte) bool {
+	if o.f32 == nil {
+		return false
+	}
+	n, w := (p.hi-p.lo)*p.Width, p.Width*o.ch
+	for k := range p.columns {
+		to := o.f32[p.at(p.row, k)+p.lo*p.Width:]
+		if !o.table.linear.Planes(to, p.Plane, pix[k*w:], o.line*o.ch, p.Width, p.hi-p.lo) {
+			return false
+		}
+		for c := range o.ch {
+			from := to[c*p.Plane:]
+			for f := 1; f < p.Copies; f++ {
+				copy(from[f*p.Step:], from[:n])
+			}
+		}
+	}
+	return true
+}
+
+// writeBlocks looks the rows up.
 func writeBlocks[T interface {
 	kernel.Word
 	tensor.Elem
-}](p *placement, o *output, dst []T, line []byte, table []T) {
+}](p *placement, o *output, dst []T, pix []byte, table []T) {
 	n, ch := (p.hi-p.lo)*p.Width, o.ch
+	w, stride := p.Width*ch, o.line*ch
 	if p.stage == nil {
 		for k := range p.columns {
-			kernel.LookupCHW(dst[p.at(p.row, k)+p.lo*n:], p.Plane, line[k*n*ch:][:n*ch], ch, table)
+			kernel.LookupCHW(dst[p.at(p.row, k)+p.lo*n:], p.Plane, pix[k*w:][:w], ch, table)
 		}
 		return
 	}
 	values := tensor.Cast[T](p.values)
-	some := 1 // blocks that are looked up together
-	if p.hi-p.lo == p.Height {
-		some = len(values) / (n * ch)
-	}
+	some := len(values) / (p.Height * w) // blocks that are looked up together
 	for k := 0; k < p.columns; k += some {
-		m := min(some, p.columns-k) * n
-		kernel.LookupCHW(values, m, line[(k*p.Height+p.lo)*p.Width*ch:][:m*ch], ch, table)
-		for j := range m / n {
+		blocks := min(some, p.columns-k)
+		packed := p.packed[:0]
+		for j := range blocks {
+			for y := range p.hi - p.lo {
+				packed = append(packed, pix[y*stride+(k+j)*w:][:w]...)
+			}
+		}
+		m := blocks * n
+		kernel.LookupCHW(values, m, packed, ch, table)
+		for j := range blocks {
 			to := dst[p.at(p.row, k+j)+p.lo*p.Width:]
 			for c := range ch {
 				from := values[c*m+j*n:][:n]

@@ -24,7 +24,9 @@ type Pool struct {
 
 // PoolOptions are the options of a Pool. The zero value means the defaults.
 type PoolOptions struct {
-	// Jobs is the number of runs at once. Default: GOMAXPROCS.
+	// Jobs is the number of runs at once. A run that begins while there are
+	// fewer may decode its image with the other goroutines. Default:
+	// GOMAXPROCS.
 	Jobs int
 	// Bytes bounds the estimated memory of all runs and their encoded inputs
 	// together, in bytes. A run that needs more than all of it waits until it
@@ -75,6 +77,7 @@ func (q *Pool) Do(ctx context.Context, use func(r *Runner) error) error {
 	}
 	l := q.take()
 	l.ctx = ctx
+	l.runner.scratch.SetWorkers(1 + cap(q.jobs) - len(q.jobs))
 	sound := false
 	defer func() { q.give(l, sound) }()
 	err := use(l.runner)

@@ -1,6 +1,8 @@
 package datagraph
 
 import (
+	"slices"
+
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -14,6 +16,11 @@ type table struct {
 	layout tensor.Layout
 	data   []byte
 	same   bool // every value maps to itself: the ops change the layout at most
+
+	// linear computes float32 entries if their arithmetic is that of scale,
+	// sub and factor, which are nil if it cannot be.
+	linear             kernel.Linear
+	scale, sub, factor []float64
 
 	ops    []transforms.Op
 	images []*tensor.Tensor // all values of every channel, then the output of each op
@@ -54,6 +61,7 @@ func newTable(ops []transforms.Op, d tensor.Desc) (_ *table, ok bool) {
 	if t.Layout == tensor.HWC {
 		r.data = tensor.Alloc(len(t.Data))
 	}
+	r.arithmetic()
 	return r, r.update() == nil
 }
 
@@ -78,7 +86,72 @@ func (r *table) update() error {
 	for i := 0; r.same && i < len(r.data); i++ {
 		r.same = r.data[i] == uint8(i)
 	}
+	if r.factor != nil {
+		r.linear.Fit(tensor.Cast[float32](r.data), r.scale, r.sub, r.factor)
+	}
 	return nil
+}
+
+// arithmetic sets scale, sub and factor to the numbers of the ops if these are
+// a product, a difference and a product of float32. An op that is not Linear
+// counts as one that keeps the values: update compares the results.
+func (r *table) arithmetic() {
+	if r.dtype != tensor.Float32 {
+		return
+	}
+	for _, op := range r.ops {
+		o, ok := op.(transforms.Linear)
+		if !ok {
+			continue
+		}
+		m, ok := o.Linear()
+		if !ok || !r.subtract(m.Sub, 1) || !r.multiply(m.Mul, false) || !r.multiply(m.Div, true) || !r.subtract(m.Add, -1) {
+			r.factor = nil
+			return
+		}
+	}
+	switch {
+	case r.sub == nil: // one product
+		r.scale, r.sub, r.factor = nil, []float64{0}, r.scale
+		if r.factor == nil {
+			r.factor = []float64{1}
+		}
+	case r.factor == nil:
+		r.factor = []float64{1}
+	}
+}
+
+// subtract adds sign*l to the numbers of arithmetic. It reports false if a
+// difference does not come next.
+func (r *table) subtract(l []float64, sign float64) bool {
+	if !slices.ContainsFunc(l, func(v float64) bool { return v != 0 }) {
+		return true
+	}
+	ok := r.sub == nil && r.factor == nil
+	for _, v := range l {
+		r.sub = append(r.sub, float64(sign*v))
+	}
+	return ok
+}
+
+// multiply adds a product, or a quotient, to the numbers of arithmetic. It
+// reports false if it does not come next.
+func (r *table) multiply(l []float64, quotient bool) bool {
+	if l == nil {
+		return true
+	}
+	list := &r.scale
+	if r.sub != nil {
+		list = &r.factor
+	}
+	ok := *list == nil
+	for _, v := range l {
+		if quotient {
+			v = 1 / float64(float32(v))
+		}
+		*list = append(*list, v)
+	}
+	return ok
 }
 
 // output writes rows of uint8 pixels to a tensor, through a table if it has
@@ -93,6 +166,7 @@ type output struct {
 	u16   []uint16
 	u32   []int32
 	u64   []int64
+	f32   []float32 // the memory of u32 if it is float32
 	t8    []uint8
 	t16   []uint16
 	t32   []int32
@@ -116,6 +190,9 @@ func (o *output) begin(d tensor.Desc, to []byte, t *table, ch int) {
 		o.u16, o.t16 = tensor.Cast[uint16](to), tensor.Cast[uint16](data)
 	case 4:
 		o.u32, o.t32 = tensor.Cast[int32](to), tensor.Cast[int32](data)
+		if d.DType == tensor.Float32 {
+			o.f32 = tensor.Cast[float32](to)
+		}
 	case 8:
 		o.u64, o.t64 = tensor.Cast[int64](to), tensor.Cast[int64](data)
 	}
@@ -136,10 +213,25 @@ func (o *output) row(y int, pix []byte) {
 	case o.u16 != nil:
 		lookup(o, o.u16[at:], pix, o.t16)
 	case o.u32 != nil:
-		lookup(o, o.u32[at:], pix, o.t32)
+		n := o.compute(at, pix)
+		lookup(o, o.u32[at+n:], pix[n:], o.t32)
 	default:
 		lookup(o, o.u64[at:], pix, o.t64)
 	}
+}
+
+// compute writes the first elements of rows without a look-up, from element at
+// on, and returns how many.
+func (o *output) compute(at int, pix []byte) int {
+	switch {
+	case o.f32 == nil:
+		return 0
+	case o.plane == 0:
+		return o.table.linear.Row(o.f32[at:], pix)
+	case o.table.linear.Planes(o.f32[at:], o.plane, pix, 0, len(pix)/o.ch, 1):
+		return len(pix)
+	}
+	return 0
 }
 
 func lookup[T kernel.Word](o *output, dst []T, pix []byte, table []T) {

@@ -32,7 +32,8 @@ type Batch struct {
 	PerBatch string `json:"per_batch"`
 	// Out are the columns that the BatchFunc makes, all of them, in order. Pad
 	// names these columns, and a graph's batch rules have no effect. Empty: the
-	// columns stay as they are. A batch of samples that do not fit Out is bad.
+	// columns keep their types and numbers of axes; their sizes may change. A
+	// batch of samples that do not fit is bad.
 	//
 	// Reference: MindSpore 2.10.0's per_batch_map with output_columns: equal
 	// batches.
@@ -72,7 +73,9 @@ func (d *Dataset) BatchPadded(size int, pad ...PadColumn) *Dataset {
 }
 
 // BatchFunc is Batch with a call of f on the samples of each batch before
-// stacking. f makes the columns out, or keeps the columns if there are none.
+// stacking. f makes the columns out. If there are none, f keeps the columns
+// with their types and numbers of axes, and may change their sizes; a batch of
+// samples that do not is bad.
 // Such a definition has no written form; a Batch with PerBatch has one.
 func (d *Dataset) BatchFunc(size int, f BatchFunc, out ...Column) *Dataset {
 	return d.then(&Batch{Size: size, Pad: []PadColumn{}, Out: outColumns(out), f: f})
@@ -347,7 +350,8 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 	return stackOr(b.c, s, b.samples[:n], b.failed)
 }
 
-// fit returns an error unless the function made samples with Out's columns.
+// fit returns an error unless the function made samples with Out's columns, or
+// without Out with the types and numbers of axes of the input's.
 func (b *batching) fit(l []*Sample) error {
 	want := len(b.c.columns)
 	for _, x := range l {
@@ -357,6 +361,14 @@ func (b *batching) fit(l []*Sample) error {
 		for i, c := range b.n.Out {
 			if !c.Desc.Matches(x.Values[i].Desc) {
 				return defErr("sample %q: column %q: the function made %v, want %v", x.Key, c.Name, x.Values[i].Desc, c.Desc)
+			}
+		}
+		if len(b.n.Out) > 0 {
+			continue
+		}
+		for i, c := range b.columns {
+			if v := &x.Values[i]; v.DType != c.Desc.DType || v.Shape.Rank() != c.Desc.Shape.Rank() {
+				return defErr("sample %q: column %q: the function made %v of %v: state the columns that it makes", x.Key, c.Name, v.Desc, c.Desc)
 			}
 		}
 	}

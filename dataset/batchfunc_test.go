@@ -123,6 +123,30 @@ func TestBatchFunctionErrors(t *testing.T) {
 		require.NoError(t, b.Close())
 	}
 
+	// Without Out the type and the number of axes stay.
+	for want, d := range map[string]tensor.Desc{
+		`sample "number 0": column "x": the function made float32 () of int64 (): state the columns that it makes`: {DType: tensor.Float32},
+		`column "x": the function made int64 (1,) of int64 ()`:                                                     {DType: tensor.Int64, Shape: tensor.Dims(1)},
+	} {
+		other := func(_ *dataset.Call, l []*dataset.Sample) error {
+			for _, s := range l {
+				if err := s.Values[0].Reset(d); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		b, err := dataset.Build(t.Context(), ten().BatchFunc(2, other), dataset.Options{})
+		require.NoError(t, err)
+		for name, p := range engines(t, b, nil) {
+			_, err := upTo(t, p, most)
+			require.ErrorContains(t, err, want, name)
+			require.ErrorIs(t, err, dataset.ErrDefinition)
+			require.NoError(t, p.Close())
+		}
+		require.NoError(t, b.Close())
+	}
+
 	keep := func(*dataset.Call, []*dataset.Sample) error { return nil }
 	for want, d := range map[string]*dataset.Dataset{
 		"batches of 3 and of a function's sizes": dataset.Of(&dataset.Batch{Size: 3, SizeFunc: "test/sizes"}, ten()),

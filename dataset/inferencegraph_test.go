@@ -224,6 +224,16 @@ func TestInferenceGraphOf(test *testing.T) {
 			steps: "image; decode image->image; [image] []",
 		},
 		{
+			name: "images are joined to labels", o: drop,
+			d:     dataset.From(&numbers{}).Join(photo.Rename([]string{"label"}, []string{"x"}).Map(datagraph.New(t.NewDecode())), "x").Batch(2),
+			steps: "image; decode image->image; [image] []",
+		},
+		{
+			name: "labels are joined to images", o: drop,
+			d:     photo.Rename([]string{"label"}, []string{"x"}).Join(dataset.From(&numbers{}), "x").Map(datagraph.New(t.NewDecode())).Shuffle(),
+			steps: "image; decode image->image; [image] []",
+		},
+		{
 			name: "sources tell what they have", o: drop,
 			d:     dataset.NewZip(photo, dataset.From(&numbers{})).Map(datagraph.New(t.NewDecode())),
 			steps: "image; decode image->image; [image] []",

@@ -185,9 +185,13 @@ func (n *Join) worker(_ *Built, s *step) (worker, error) {
 	return &joining{joinState: s.state.(*joinState)}, nil
 }
 
-// trace hides the columns of the second input: a graph has no table.
+// trace gives the columns of both inputs, of which the key is the first one's.
 func (n *Join) trace(_ context.Context, _ *tracer, s *scope) error {
-	s.below = s.below[:1]
+	if len(s.below) != 2 {
+		return defErr("%d inputs, want 2", len(s.below))
+	}
+	s.below[1] = s.below[1].above(s.path)
+	s.below[1].hidden[n.On] = true
 	return nil
 }
 

@@ -120,7 +120,9 @@ func Alloc(n int) []byte {
 		return []byte{}
 	}
 	w := make([]uint64, (n+7)/8)
-	return unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), len(w)*8)[:n]
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), len(w)*8)[:n]
+	largePages(b)
+	return b
 }
 
 func denseStrides(s Shape) (st [MaxRank]int) {

@@ -16,7 +16,7 @@ tests, as `make test` runs them; the others are shortened (`internal/short`). Pa
 seconds on every platform are added up in one line.
 
 TEXT
-order="amd64 amd64__tags_purego amd64_GOAMD64_v3 linux_386 linux_arm64__qemu_ linux_arm__qemu_ linux_s390x__qemu_ js_wasm__node_ js_wasm_SIMD__node_"
+order="amd64 amd64_GOAMD64_v3__tags_purego linux_386 linux_arm64__qemu_ linux_arm__qemu_ linux_s390x__qemu_ js_wasm__node_ js_wasm_SIMD__node_"
 missing=
 for p in $order; do [ -e "$1/$p.name" ] || missing+=" $p"; done
 [ -z "$missing" ] || { echo "Not measured in this run:$missing." | fold -s -w 100 | sed 's/ $//'; echo; }

@@ -21,6 +21,7 @@ type Context struct {
 type scratch struct {
 	decode  decodeState
 	run     uint64 // number of BeginRun; 0 if it was never called
+	workers int    // goroutines that may decode one image
 	bufs    [][]byte
 	usedB   int
 	tensors []*tensor.Tensor
@@ -40,6 +41,10 @@ func (c *Context) Sibling() *Context { return &Context{Limits: c.Limits, scratch
 // allows ops to reuse what they read from the same input earlier in the run: an
 // image's header is then read once.
 func (c *Context) BeginRun() { c.scratch.run++ }
+
+// SetWorkers sets the number of goroutines that may decode one image, as
+// codec.Options.Workers. Default: the caller's alone.
+func (c *Context) SetWorkers(n int) { c.scratch.workers = n }
 
 // Begin releases all scratch memory. The engine calls it before each Apply.
 func (c *Context) Begin() { c.scratch.usedB, c.scratch.usedT = 0, 0 }

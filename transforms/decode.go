@@ -64,6 +64,10 @@ type Decode struct {
 // Image.open(f).convert("RGB").
 func NewDecode() *Decode { return &Decode{} }
 
+// workerBytes is the number of bytes of a file for each goroutine that decodes
+// it: with less, to begin with it costs more time than it saves.
+const workerBytes = 96 << 10
+
 // decodeState is the decoder that the Decode ops of one worker share, and the
 // image that it has open.
 type decodeState struct {
@@ -97,7 +101,7 @@ func (s *decodeState) open(c *Context, src *tensor.Tensor, o *codec.Options) (*c
 // InferData has.
 func (o *Decode) take(c *Context, src *tensor.Tensor) (*codec.Image, error) {
 	s, opt := &c.scratch.decode, o.options()
-	opt.Limits = c.Limits
+	opt.Limits, opt.Workers = c.Limits, min(c.scratch.workers, len(src.Data)/workerBytes)
 	i := s.opened(src, &opt)
 	if i == nil {
 		var err error
@@ -113,7 +117,7 @@ func (o *Decode) take(c *Context, src *tensor.Tensor) (*codec.Image, error) {
 // what it read if they follow for the same input.
 func (o *Decode) Open(c *Context, src *tensor.Tensor) (codec.Info, error) {
 	s, opt := &c.scratch.decode, o.options()
-	opt.Limits = c.Limits
+	opt.Limits, opt.Workers = c.Limits, min(c.scratch.workers, len(src.Data)/workerBytes)
 	// Within a run the data of an input does not change.
 	if s.run != 0 && s.run == c.scratch.run {
 		if i := s.opened(src, &opt); i != nil {

@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 GO=${GO:-go}
 export GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 GOTOOLCHAIN=go1.27.2
-# -toolexec changes no byte; other flags may.
+# -toolexec changes no instruction; other flags may.
 GOFLAGS=$(grep -o -- '-toolexec=[^ ]*' <<<"${GOFLAGS-}" || true)
 export GOFLAGS
 host() { GOOS= GOARCH= GOTOOLCHAIN= "$GO" "$1" -trimpath "${@:2}"; } # builds for this machine, as other steps do

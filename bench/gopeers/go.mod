@@ -10,7 +10,7 @@ require (
 
 require (
 	github.com/tetratelabs/wazero v1.12.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )
 
 replace github.com/infer-prep/infer-prep => ../..

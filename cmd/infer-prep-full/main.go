@@ -22,6 +22,7 @@ import (
 
 	// The sources and record formats of tables.
 	_ "github.com/infer-prep/infer-prep/dataset/columnar/arrow"
+	_ "github.com/infer-prep/infer-prep/dataset/columnar/lerobot"
 	_ "github.com/infer-prep/infer-prep/dataset/columnar/parquet"
 
 	// The stores. Each registers the schemes of its names.

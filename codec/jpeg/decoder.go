@@ -106,6 +106,7 @@ type decoder struct {
 	segs  []int         // offsets of the restart segments, if only a region is decoded
 
 	pieces pieceReader // of a worker
+	work   func()      // of a worker: decodes bands until none is left
 }
 
 // newDecoder returns a decoder.

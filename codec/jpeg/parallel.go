@@ -107,7 +107,9 @@ func (d *decoder) planBands() bool {
 		return false
 	}
 	for len(b.workers) < b.used {
-		b.workers = append(b.workers, newDecoder())
+		w := newDecoder()
+		w.work = func() { b.work(d, w) } // made once, as it is allocated
+		b.workers = append(b.workers, w)
 	}
 	for i := range d.head.comps {
 		b.seams[i] = grow(b.seams[i], 2*b.n*d.out.comp[i].stride)
@@ -241,7 +243,7 @@ func (d *decoder) decodeBands() error {
 	defer b.leave()
 	for _, w := range b.workers[:b.used] {
 		b.running.Add(1)
-		go b.work(d, w)
+		go w.work()
 	}
 	for j := 0; ; j++ {
 		if more, err := b.await(j); !more {

@@ -31,6 +31,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/exif"
 	"github.com/infer-prep/infer-prep/codec/internal/inflate"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 const (
@@ -606,7 +607,7 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 			}
 			if ended {
 				clear(cur)
-			} else if !unfilter(cur, row[1:], prev, row[0], bpp) {
+			} else if !kernel.PNGUnfilter(cur, row[1:], prev, row[0], bpp) {
 				return bad(d.src.offset(), "row %d has filter %d, want at most 4", y, row[0])
 			}
 			first = false
@@ -768,24 +769,25 @@ func (h *header) unpack(dst, row []byte, w, dx int, black bool) {
 				}
 			}
 		}
-	case h.color == gray: // to little-endian
-		for i := range w {
-			dst[i*step], dst[i*step+1] = row[2*i+1], row[2*i]
+	default:
+		n, r := h.bitsPerPixel()/8, narrow[h.color]
+		if dx == 1 {
+			r.Row(dst[:w*size], row[:w*n])
+			return
 		}
-	case h.color == grayAlpha:
 		for i := range w {
-			v := row[4*i]
-			p := dst[i*step:][:4]
-			p[0], p[1], p[2], p[3] = v, v, v, row[4*i+2]
-		}
-	default: // the high bytes
-		for i := range w {
-			p, q := dst[i*step:][:size], row[2*i*size:][:2*size]
-			for j := range p {
-				p[j] = q[2*j]
-			}
+			r.Row(dst[i*step:][:size], row[i*n:][:n])
 		}
 	}
+}
+
+// narrow turns samples of 16 bits to little-endian, if they are gray alone, or
+// takes their high bytes.
+var narrow = [...]*kernel.Rearranger{
+	gray:      kernel.NewRearranger(2, 1, 0),
+	grayAlpha: kernel.NewRearranger(4, 0, 0, 0, 2),
+	rgb:       kernel.NewRearranger(6, 0, 2, 4),
+	rgba:      kernel.NewRearranger(8, 0, 2, 4, 6),
 }
 
 // setColors sets the palette and the transparent colours with Pillow's

@@ -9,6 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/inflate"
 	"github.com/infer-prep/infer-prep/codec/internal/lzw"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // blockReader reads strips and tiles. It keeps its memory from block to block.
@@ -220,7 +221,7 @@ func (b *blockReader) unpredict(block []byte, rowBytes int) {
 		row := block[:rowBytes]
 		switch b.l.bits {
 		case 8:
-			addLeft(row, n)
+			kernel.AddLeft(row, n)
 		case 16:
 			if big {
 				for i := 2 * n; i+1 < len(row); i += 2 {
@@ -252,7 +253,7 @@ func (b *blockReader) unpredictFloats(block []byte, rowBytes int) {
 	b.row = append(b.row[:0], make([]byte, rowBytes)...)
 	for ; len(block) > 0; block = block[rowBytes:] {
 		row, tmp := block[:rowBytes], b.row
-		addLeft(row, n)
+		kernel.AddLeft(row, n)
 		copy(tmp, row)
 		count := rowBytes / size
 		for k := range size {
@@ -263,28 +264,6 @@ func (b *blockReader) unpredictFloats(block []byte, rowBytes int) {
 			for i, v := range tmp[k*count:][:count] {
 				row[i*size+at] = v
 			}
-		}
-	}
-}
-
-// addLeft adds to every byte that n bytes before.
-func addLeft(row []byte, n int) {
-	switch n {
-	case 3:
-		var a, b, c byte
-		for ; len(row) >= 3; row = row[3:] {
-			a, b, c = a+row[0], b+row[1], c+row[2]
-			row[0], row[1], row[2] = a, b, c
-		}
-	case 4:
-		var a, b, c, d byte
-		for ; len(row) >= 4; row = row[4:] {
-			a, b, c, d = a+row[0], b+row[1], c+row[2], d+row[3]
-			row[0], row[1], row[2], row[3] = a, b, c, d
-		}
-	default:
-		for i := n; i < len(row); i++ {
-			row[i] += row[i-n]
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/dataset/kaldi"
 	_ "github.com/infer-prep/infer-prep/dataset/manifest"
 	_ "github.com/infer-prep/infer-prep/dataset/mds"
+	_ "github.com/infer-prep/infer-prep/dataset/metadatafolder"
 	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
 	_ "github.com/infer-prep/infer-prep/dataset/numpyslices"
 	_ "github.com/infer-prep/infer-prep/dataset/random"
@@ -58,6 +59,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/dataset/sets/voc"
 	_ "github.com/infer-prep/infer-prep/dataset/sets/widerface"
 	_ "github.com/infer-prep/infer-prep/dataset/textfile"
+	_ "github.com/infer-prep/infer-prep/dataset/tfds"
 	_ "github.com/infer-prep/infer-prep/dataset/tfrecord"
 	_ "github.com/infer-prep/infer-prep/dataset/webdataset"
 )

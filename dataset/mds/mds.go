@@ -27,12 +27,12 @@ import (
 // and no palette. Pickles and lists of images can't be read, so the other
 // columns must be chosen then.
 //
-// Open opens all shards, with zstd, gz or snappy compression or without one.
-// Files are mapped if the system can do so. Bytes are then views of the
-// mapping, valid until the dataset is closed. A compressed shard is
-// decompressed as a whole, and up to 256 MiB of them are kept. Shuffle refuses
-// a folder with such a shard. The Key is the shard and the sample's number in
-// it, "train/shard.00000.mds@12".
+// Open opens all shards, with zstd, gz, bz2 or snappy compression or without
+// one; brotli is refused. Files are mapped if the system can do so. Bytes are
+// then views of the mapping, valid until the dataset is closed. A compressed
+// shard is decompressed as a whole, and up to 256 MiB of them are kept. Shuffle
+// refuses a folder with such a shard. The Key is the shard and the sample's
+// number in it, "train/shard.00000.mds@12".
 //
 // Reference: mosaicml-streaming 0.13.0's StreamingDataset without shuffling, on
 // one rank, has the same samples in the same order.

@@ -14,7 +14,7 @@ import (
 const golden = "../../testdata/mds/"
 
 func TestStreaming(t *testing.T) {
-	require.Equal(t, 5*7, sourcetest.Golden(t, golden+"streaming.json"))
+	require.Equal(t, 6*7, sourcetest.Golden(t, golden+"streaming.json"))
 }
 
 func TestStore(t *testing.T) {

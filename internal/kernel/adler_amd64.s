@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func adlerAVX2(p *byte, n int, sums *[2]uint32)
+// func adlerSIMD(p *byte, n int, sums *[2]uint32)
 // Requires: AVX, AVX2
-TEXT ·adlerAVX2(SB), NOSPLIT, $0-24
+TEXT ·adlerSIMD(SB), NOSPLIT, $0-24
 	MOVQ     p+0(FP), AX
 	MOVQ     n+8(FP), CX
 	MOVQ     sums+16(FP), DX

@@ -4,8 +4,8 @@
 
 package kernel
 
-// adlerAVX2 adds n bytes to the sums of Adler-32, which it does not reduce. n is
+// adlerSIMD adds n bytes to the sums of Adler-32, which it does not reduce. n is
 // a multiple of 32, not 0.
 //
 //go:noescape
-func adlerAVX2(p *byte, n int, sums *[2]uint32)
+func adlerSIMD(p *byte, n int, sums *[2]uint32)

@@ -1242,9 +1242,9 @@ DATA hsvRoundAVX2_six<>+24(SB)/4, $0x00000006
 DATA hsvRoundAVX2_six<>+28(SB)/4, $0x00000006
 GLOBL hsvRoundAVX2_six<>(SB), RODATA|NOPTR, $32
 
-// func rearrangeAVX2(dst *byte, src *byte, n int, order *[16]uint8, fill *[16]uint8, from int, to int)
+// func rearrangeSIMD(dst *byte, src *byte, n int, order *[16]uint8, fill *[16]uint8, from int, to int)
 // Requires: AVX, AVX2
-TEXT ·rearrangeAVX2(SB), NOSPLIT, $0-56
+TEXT ·rearrangeSIMD(SB), NOSPLIT, $0-56
 	MOVQ           dst+0(FP), AX
 	MOVQ           src+8(FP), CX
 	MOVQ           n+16(FP), DX

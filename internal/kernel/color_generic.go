@@ -15,11 +15,3 @@ func smooth13(_, _, _, _ []uint8, _ int) int { return 0 }
 func (k *CVHSV) fromRGB(_, _ [3][]uint8) int { return 0 }
 
 func (k *CVHSV) toRGB(_, _ [3][]uint8, _ uint8, _ bool) int { return 0 }
-
-type rearrangeVectors struct{}
-
-func vectorWidth(int) int { return 0 }
-
-func (*rearrangeVectors) prepare(int, []int, int) {}
-
-func (*rearrangeVectors) row(_, _ []uint8, _, _ int) int { return 0 }

@@ -81,13 +81,13 @@ func hsvTruncAVX2(red *byte, green *byte, blue *byte, h *byte, s *byte, v *byte,
 //go:noescape
 func hsvRoundAVX2(red *byte, green *byte, blue *byte, h *byte, s *byte, v *byte, n int, step float32, turn int32)
 
-// rearrangeAVX2 permutes 16 bytes by order and adds fill, n times, an even number and
+// rearrangeSIMD permutes 16 bytes by order and adds fill, n times, an even number and
 // not 0. Each time it moves src by from and dst by to bytes.
 //
 //go:noescape
-func rearrangeAVX2(dst *byte, src *byte, n int, order *[16]uint8, fill *[16]uint8, from int, to int)
+func rearrangeSIMD(dst *byte, src *byte, n int, order *[16]uint8, fill *[16]uint8, from int, to int)
 
-// rearrangeVBMI is rearrangeAVX2 for 64 bytes, of which it sets those to 0 that are not in
+// rearrangeVBMI is rearrangeSIMD for 64 bytes, of which it sets those to 0 that are not in
 // keep before it adds fill.
 //
 //go:noescape

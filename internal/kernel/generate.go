@@ -26,3 +26,10 @@ package kernel
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group blur -out ../../internal/kernel/blur_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group cv -out ../../internal/kernel/cv_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group yuv -out ../../internal/kernel/yuv_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group pngfilter -out ../../internal/kernel/pngfilter_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group adler -out ../../internal/kernel/adler_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group vp8 -out ../../internal/kernel/vp8_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group vp8l -out ../../internal/kernel/vp8l_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group rearrange -out ../../internal/kernel/rearrange_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group find -out ../../internal/kernel/find_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group palette -out ../../internal/kernel/palette_arm64.s

@@ -4,6 +4,286 @@
 
 #include "textflag.h"
 
+DATA linearPlanes1FMA_spread<>+0(SB)/4, $0x80808000
+DATA linearPlanes1FMA_spread<>+4(SB)/4, $0x80808003
+DATA linearPlanes1FMA_spread<>+8(SB)/4, $0x80808006
+DATA linearPlanes1FMA_spread<>+12(SB)/4, $0x80808009
+DATA linearPlanes1FMA_spread<>+16(SB)/4, $0x80808004
+DATA linearPlanes1FMA_spread<>+20(SB)/4, $0x80808007
+DATA linearPlanes1FMA_spread<>+24(SB)/4, $0x8080800a
+DATA linearPlanes1FMA_spread<>+28(SB)/4, $0x8080800d
+DATA linearPlanes1FMA_spread<>+32(SB)/4, $0x80808001
+DATA linearPlanes1FMA_spread<>+36(SB)/4, $0x80808004
+DATA linearPlanes1FMA_spread<>+40(SB)/4, $0x80808007
+DATA linearPlanes1FMA_spread<>+44(SB)/4, $0x8080800a
+DATA linearPlanes1FMA_spread<>+48(SB)/4, $0x80808005
+DATA linearPlanes1FMA_spread<>+52(SB)/4, $0x80808008
+DATA linearPlanes1FMA_spread<>+56(SB)/4, $0x8080800b
+DATA linearPlanes1FMA_spread<>+60(SB)/4, $0x8080800e
+DATA linearPlanes1FMA_spread<>+64(SB)/4, $0x80808002
+DATA linearPlanes1FMA_spread<>+68(SB)/4, $0x80808005
+DATA linearPlanes1FMA_spread<>+72(SB)/4, $0x80808008
+DATA linearPlanes1FMA_spread<>+76(SB)/4, $0x8080800b
+DATA linearPlanes1FMA_spread<>+80(SB)/4, $0x80808006
+DATA linearPlanes1FMA_spread<>+84(SB)/4, $0x80808009
+DATA linearPlanes1FMA_spread<>+88(SB)/4, $0x8080800c
+DATA linearPlanes1FMA_spread<>+92(SB)/4, $0x8080800f
+GLOBL linearPlanes1FMA_spread<>(SB), RODATA|NOPTR, $96
+
+// func linearPlanes1FMA(dst *byte, plane int, src *byte, stride int, width int, height int, terms *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·linearPlanes1FMA(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    plane+8(FP), CX
+	LEAQ    (AX)(CX*1), DX
+	LEAQ    (DX)(CX*1), CX
+	MOVQ    src+16(FP), BX
+	MOVQ    stride+24(FP), SI
+	MOVQ    width+32(FP), DI
+	MOVQ    height+40(FP), R8
+	MOVQ    terms+48(FP), R9
+	MOVQ    $0x00000008, R10
+	VMOVDQU linearPlanes1FMA_spread<>+0(SB), Y0
+	VMOVDQU linearPlanes1FMA_spread<>+32(SB), Y1
+	VMOVDQU linearPlanes1FMA_spread<>+64(SB), Y2
+	VMOVUPS 64(R9), Y3
+	VMOVUPS 96(R9), Y4
+	VMOVUPS 128(R9), Y5
+	VMOVUPS 224(R9), Y6
+	VMOVUPS 256(R9), Y7
+	VMOVUPS 288(R9), Y8
+	VMOVUPS 384(R9), Y9
+	VMOVUPS 416(R9), Y10
+	VMOVUPS 448(R9), Y11
+
+row:
+	MOVQ BX, R9
+	MOVQ DI, R11
+
+loop:
+	VMOVDQU     (R9), X12
+	VINSERTI128 $0x01, 8(R9), Y12, Y12
+	VPSHUFB     Y0, Y12, Y13
+	VCVTDQ2PS   Y13, Y13
+	VSUBPS      Y3, Y13, Y13
+	VMULPS      Y5, Y13, Y14
+	VFMADD231PS Y4, Y13, Y14
+	VMOVUPS     Y14, (AX)
+	VPSHUFB     Y1, Y12, Y13
+	VCVTDQ2PS   Y13, Y13
+	VSUBPS      Y6, Y13, Y13
+	VMULPS      Y8, Y13, Y14
+	VFMADD231PS Y7, Y13, Y14
+	VMOVUPS     Y14, (DX)
+	VPSHUFB     Y2, Y12, Y13
+	VCVTDQ2PS   Y13, Y13
+	VSUBPS      Y9, Y13, Y13
+	VMULPS      Y11, Y13, Y14
+	VFMADD231PS Y10, Y13, Y14
+	VMOVUPS     Y14, (CX)
+	SUBQ        $0x08, R11
+	JZ          end
+	MOVQ        R11, R12
+	CMPQ        R11, R10
+	CMOVQGT     R10, R12
+	CMOVQLT     R10, R11
+	LEAQ        (AX)(R12*4), AX
+	LEAQ        (DX)(R12*4), DX
+	LEAQ        (CX)(R12*4), CX
+	LEAQ        (R12)(R12*2), R12
+	ADDQ        R12, R9
+	JMP         loop
+
+end:
+	ADDQ $0x20, AX
+	ADDQ $0x20, DX
+	ADDQ $0x20, CX
+	ADDQ SI, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func linearRow1FMA(dst *byte, src *byte, n int, terms *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·linearRow1FMA(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    terms+24(FP), BX
+	VMOVUPS 64(BX), Y0
+	VMOVUPS 96(BX), Y1
+	VMOVUPS 128(BX), Y2
+	VMOVUPS 224(BX), Y3
+	VMOVUPS 256(BX), Y4
+	VMOVUPS 288(BX), Y5
+	VMOVUPS 384(BX), Y6
+	VMOVUPS 416(BX), Y7
+	VMOVUPS 448(BX), Y8
+
+loop:
+	VPMOVZXBD   (CX), Y9
+	VCVTDQ2PS   Y9, Y9
+	VSUBPS      Y0, Y9, Y9
+	VMULPS      Y2, Y9, Y10
+	VFMADD231PS Y1, Y9, Y10
+	VMOVUPS     Y10, (AX)
+	VPMOVZXBD   8(CX), Y9
+	VCVTDQ2PS   Y9, Y9
+	VSUBPS      Y3, Y9, Y9
+	VMULPS      Y5, Y9, Y10
+	VFMADD231PS Y4, Y9, Y10
+	VMOVUPS     Y10, 32(AX)
+	VPMOVZXBD   16(CX), Y9
+	VCVTDQ2PS   Y9, Y9
+	VSUBPS      Y6, Y9, Y9
+	VMULPS      Y8, Y9, Y10
+	VFMADD231PS Y7, Y9, Y10
+	VMOVUPS     Y10, 64(AX)
+	ADDQ        $0x18, CX
+	ADDQ        $0x60, AX
+	SUBQ        $0x18, DX
+	JNZ         loop
+	VZEROUPPER
+	RET
+
+DATA linearPlanes2FMA_spread<>+0(SB)/4, $0x80808000
+DATA linearPlanes2FMA_spread<>+4(SB)/4, $0x80808003
+DATA linearPlanes2FMA_spread<>+8(SB)/4, $0x80808006
+DATA linearPlanes2FMA_spread<>+12(SB)/4, $0x80808009
+DATA linearPlanes2FMA_spread<>+16(SB)/4, $0x80808004
+DATA linearPlanes2FMA_spread<>+20(SB)/4, $0x80808007
+DATA linearPlanes2FMA_spread<>+24(SB)/4, $0x8080800a
+DATA linearPlanes2FMA_spread<>+28(SB)/4, $0x8080800d
+DATA linearPlanes2FMA_spread<>+32(SB)/4, $0x80808001
+DATA linearPlanes2FMA_spread<>+36(SB)/4, $0x80808004
+DATA linearPlanes2FMA_spread<>+40(SB)/4, $0x80808007
+DATA linearPlanes2FMA_spread<>+44(SB)/4, $0x8080800a
+DATA linearPlanes2FMA_spread<>+48(SB)/4, $0x80808005
+DATA linearPlanes2FMA_spread<>+52(SB)/4, $0x80808008
+DATA linearPlanes2FMA_spread<>+56(SB)/4, $0x8080800b
+DATA linearPlanes2FMA_spread<>+60(SB)/4, $0x8080800e
+DATA linearPlanes2FMA_spread<>+64(SB)/4, $0x80808002
+DATA linearPlanes2FMA_spread<>+68(SB)/4, $0x80808005
+DATA linearPlanes2FMA_spread<>+72(SB)/4, $0x80808008
+DATA linearPlanes2FMA_spread<>+76(SB)/4, $0x8080800b
+DATA linearPlanes2FMA_spread<>+80(SB)/4, $0x80808006
+DATA linearPlanes2FMA_spread<>+84(SB)/4, $0x80808009
+DATA linearPlanes2FMA_spread<>+88(SB)/4, $0x8080800c
+DATA linearPlanes2FMA_spread<>+92(SB)/4, $0x8080800f
+GLOBL linearPlanes2FMA_spread<>(SB), RODATA|NOPTR, $96
+
+// func linearPlanes2FMA(dst *byte, plane int, src *byte, stride int, width int, height int, terms *float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·linearPlanes2FMA(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    plane+8(FP), CX
+	LEAQ    (AX)(CX*1), DX
+	LEAQ    (DX)(CX*1), CX
+	MOVQ    src+16(FP), BX
+	MOVQ    stride+24(FP), SI
+	MOVQ    width+32(FP), DI
+	MOVQ    height+40(FP), R8
+	MOVQ    terms+48(FP), R9
+	MOVQ    $0x00000008, R10
+	VMOVDQU linearPlanes2FMA_spread<>+0(SB), Y0
+	VMOVDQU linearPlanes2FMA_spread<>+32(SB), Y1
+	VMOVDQU linearPlanes2FMA_spread<>+64(SB), Y2
+
+row:
+	MOVQ BX, R11
+	MOVQ DI, R12
+
+loop:
+	VMOVDQU     (R11), X3
+	VINSERTI128 $0x01, 8(R11), Y3, Y3
+	VPSHUFB     Y0, Y3, Y4
+	VCVTDQ2PS   Y4, Y4
+	VMULPS      32(R9), Y4, Y5
+	VFMADD231PS (R9), Y4, Y5
+	VSUBPS      64(R9), Y5, Y5
+	VMULPS      128(R9), Y5, Y4
+	VFMADD231PS 96(R9), Y5, Y4
+	VMOVUPS     Y4, (AX)
+	VPSHUFB     Y1, Y3, Y4
+	VCVTDQ2PS   Y4, Y4
+	VMULPS      192(R9), Y4, Y5
+	VFMADD231PS 160(R9), Y4, Y5
+	VSUBPS      224(R9), Y5, Y5
+	VMULPS      288(R9), Y5, Y4
+	VFMADD231PS 256(R9), Y5, Y4
+	VMOVUPS     Y4, (DX)
+	VPSHUFB     Y2, Y3, Y4
+	VCVTDQ2PS   Y4, Y4
+	VMULPS      352(R9), Y4, Y5
+	VFMADD231PS 320(R9), Y4, Y5
+	VSUBPS      384(R9), Y5, Y5
+	VMULPS      448(R9), Y5, Y4
+	VFMADD231PS 416(R9), Y5, Y4
+	VMOVUPS     Y4, (CX)
+	SUBQ        $0x08, R12
+	JZ          end
+	MOVQ        R12, R13
+	CMPQ        R12, R10
+	CMOVQGT     R10, R13
+	CMOVQLT     R10, R12
+	LEAQ        (AX)(R13*4), AX
+	LEAQ        (DX)(R13*4), DX
+	LEAQ        (CX)(R13*4), CX
+	LEAQ        (R13)(R13*2), R13
+	ADDQ        R13, R11
+	JMP         loop
+
+end:
+	ADDQ $0x20, AX
+	ADDQ $0x20, DX
+	ADDQ $0x20, CX
+	ADDQ SI, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func linearRow2FMA(dst *byte, src *byte, n int, terms *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·linearRow2FMA(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ terms+24(FP), BX
+
+loop:
+	VPMOVZXBD   (CX), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      32(BX), Y0, Y1
+	VFMADD231PS (BX), Y0, Y1
+	VSUBPS      64(BX), Y1, Y1
+	VMULPS      128(BX), Y1, Y0
+	VFMADD231PS 96(BX), Y1, Y0
+	VMOVUPS     Y0, (AX)
+	VPMOVZXBD   8(CX), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      192(BX), Y0, Y1
+	VFMADD231PS 160(BX), Y0, Y1
+	VSUBPS      224(BX), Y1, Y1
+	VMULPS      288(BX), Y1, Y0
+	VFMADD231PS 256(BX), Y1, Y0
+	VMOVUPS     Y0, 32(AX)
+	VPMOVZXBD   16(CX), Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      352(BX), Y0, Y1
+	VFMADD231PS 320(BX), Y0, Y1
+	VSUBPS      384(BX), Y1, Y1
+	VMULPS      448(BX), Y1, Y0
+	VFMADD231PS 416(BX), Y1, Y0
+	VMOVUPS     Y0, 64(AX)
+	ADDQ        $0x18, CX
+	ADDQ        $0x60, AX
+	SUBQ        $0x18, DX
+	JNZ         loop
+	VZEROUPPER
+	RET
+
 // func lookup1VBMI(dst *byte, src *byte, n int, table *byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, BMI2
 TEXT ·lookup1VBMI(SB), NOSPLIT, $0-32

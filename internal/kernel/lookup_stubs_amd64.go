@@ -4,6 +4,32 @@
 
 package kernel
 
+// linearPlanes1FMA computes height rows of width pixels of 3 channels, of both at least 1
+// and 8. The rows of src are stride bytes apart; those of a plane follow each other.
+// plane is in bytes.
+//
+//go:noescape
+func linearPlanes1FMA(dst *byte, plane int, src *byte, stride int, width int, height int, terms *float32)
+
+// linearRow1FMA computes n elements, a multiple of 24 and not 0. There are terms for each
+// vector of three.
+//
+//go:noescape
+func linearRow1FMA(dst *byte, src *byte, n int, terms *float32)
+
+// linearPlanes2FMA computes height rows of width pixels of 3 channels, of both at least 1
+// and 8. The rows of src are stride bytes apart; those of a plane follow each other.
+// plane is in bytes.
+//
+//go:noescape
+func linearPlanes2FMA(dst *byte, plane int, src *byte, stride int, width int, height int, terms *float32)
+
+// linearRow2FMA computes n elements, a multiple of 24 and not 0. There are terms for each
+// vector of three.
+//
+//go:noescape
+func linearRow2FMA(dst *byte, src *byte, n int, terms *float32)
+
 // lookup1VBMI looks up n bytes in a table of 256 entries of 1 bytes, of which
 // byte i of entry v is table[256*i+v].
 //

@@ -141,6 +141,9 @@ func (r *rows4) resample(t *Taps, rows, ch int, start, w *int32, n int) {
 	case ch == 1:
 		resampleGrayAVX2(&r.dst, &r.src, start, w, n, p.blocks)
 		return
+	case ch == 3 && rows > 2 && bits > 0 && !cpu.Has(cpu.VNNI):
+		resampleRGBShort4AVX2(&r.dst, &r.src, start, w, n, p.blocks, parts, bits)
+		return
 	case rows < 3, bits == 0 && !cpu.Has(cpu.AVX512), bits > 0 && !cpu.Has(cpu.VNNI):
 	case ch == 3 && bits > 0:
 		resampleRGBShortVNNI(&r.dst, &r.src, start, w, n, p.blocks, parts, bits)

@@ -88,6 +88,12 @@ func resampleRGBAShortVNNI(dst *[4]*byte, src *[4]*byte, start *int32, w *int32,
 //go:noescape
 func resampleColumnsShortVNNI(dst *byte, src *byte, line int, w *int32, rows int, bits int)
 
+// resampleRGBShort4AVX2 resamples four rows to n pixels, 4 or more, with blocks of 4 packed
+// weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.
+//
+//go:noescape
+func resampleRGBShort4AVX2(dst *[4]*byte, src *[4]*byte, start *int32, w *int32, n int, blocks int, parts int, bits int)
+
 // resampleGroupsVBMI resamples four rows to n pixels, 5 or more, with a table of
 // Taps.groups. It reads 6*pairs+58 bytes per group of five.
 //

@@ -151,6 +151,9 @@ func VP8FilterNormal(y []byte, at, stride int, u, v []byte, atC, strideC int, f 
 
 // VP8FilterSimple is VP8FilterNormal for the simple filter, of luma alone.
 func VP8FilterSimple(y []byte, at, stride int, f *VP8Filter) {
+	if vp8FilterSimple(y, at, stride, f) {
+		return
+	}
 	limit := int(f.Limit)
 	for _, way := range [2]struct{ step, across int }{{stride, 1}, {1, stride}} {
 		if way.across == 1 && f.Left || way.across != 1 && f.Above {

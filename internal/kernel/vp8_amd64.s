@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func vp8TrueAVX2(dst *byte, stride int, n int)
+// func vp8TrueSIMD(dst *byte, stride int, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8TrueAVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8TrueSIMD(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         stride+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -174,9 +174,9 @@ DATA vp8_63<>+24(SB)/4, $0x003f003f
 DATA vp8_63<>+28(SB)/4, $0x003f003f
 GLOBL vp8_63<>(SB), RODATA|NOPTR, $32
 
-// func vp8FilterAVX2(y *byte, stride int, u *byte, v *byte, strideC int, limits *[4]uint8, edges int)
+// func vp8FilterSIMD(y *byte, stride int, u *byte, v *byte, strideC int, limits *[4]uint8, edges int)
 // Requires: AVX, AVX2
-TEXT ·vp8FilterAVX2(SB), $784-56
+TEXT ·vp8FilterSIMD(SB), $784-56
 	MOVQ         edges+48(FP), AX
 	MOVQ         AX, 768(SP)
 	XORQ         AX, AX
@@ -1836,9 +1836,9 @@ DATA vp8_shuffle<>+286(SB)/1, $0x80
 DATA vp8_shuffle<>+287(SB)/1, $0x0f
 GLOBL vp8_shuffle<>(SB), RODATA|NOPTR, $288
 
-// func vp8ToRGBx3AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
+// func vp8ToRGBx3SIMD(dst *byte, y *byte, chroma *[4]*byte, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8ToRGBx3AVX2(SB), NOSPLIT, $0-32
+TEXT ·vp8ToRGBx3SIMD(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ y+8(FP), CX
 	MOVQ n+24(FP), DX
@@ -1962,9 +1962,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vp8ToRGBx4AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
+// func vp8ToRGBx4SIMD(dst *byte, y *byte, chroma *[4]*byte, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8ToRGBx4AVX2(SB), NOSPLIT, $0-32
+TEXT ·vp8ToRGBx4SIMD(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ y+8(FP), CX
 	MOVQ n+24(FP), DX
@@ -2114,9 +2114,9 @@ DATA vp8_4<>+24(SB)/4, $0x00040004
 DATA vp8_4<>+28(SB)/4, $0x00040004
 GLOBL vp8_4<>(SB), RODATA|NOPTR, $32
 
-// func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
+// func vp8AddRowSIMD(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
 // Requires: AVX, AVX2
-TEXT ·vp8AddRowAVX2(SB), NOSPLIT, $0-40
+TEXT ·vp8AddRowSIMD(SB), NOSPLIT, $0-40
 	MOVQ         a+0(FP), AX
 	MOVQ         b+8(FP), CX
 	MOVQ         stride+16(FP), DX
@@ -3045,9 +3045,9 @@ DATA vp8_ones<>+28(SB)/2, $0x0101
 DATA vp8_ones<>+30(SB)/2, $0x0101
 GLOBL vp8_ones<>(SB), RODATA|NOPTR, $32
 
-// func vp8PredictBlocksAVX2(dst *byte, stride int, modes *[16]uint8, coef *[16][16]int16)
+// func vp8PredictBlocksSIMD(dst *byte, stride int, modes *[16]uint8, coef *[16][16]int16)
 // Requires: AVX, AVX2
-TEXT ·vp8PredictBlocksAVX2(SB), $128-32
+TEXT ·vp8PredictBlocksSIMD(SB), $128-32
 	MOVQ    dst+0(FP), AX
 	MOVQ    stride+8(FP), CX
 	MOVQ    modes+16(FP), DX

@@ -1,4 +1,4 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package kernel
 
@@ -12,6 +12,6 @@ func vp8PredictBlocks([]byte, int, int, *[16]uint8, *VP8Macroblock) bool { retur
 
 func vp8FilterNormal([]byte, int, int, []byte, []byte, int, int, *VP8Filter) bool { return false }
 
-func vp8ToRGB(_, _ []byte, _ *VP8Chroma420, _ int) int { return 0 }
-
 func vp8True([]byte, int, int, int) bool { return false }
+
+func vp8FilterSimple([]byte, int, int, *VP8Filter) bool { return false }

@@ -4,39 +4,39 @@
 
 package kernel
 
-// vp8TrueAVX2 is VP8True for n = 4, 8 or 16. It reads 16 bytes above dst.
+// vp8TrueSIMD is VP8True for n = 4, 8 or 16. It reads 16 bytes above dst.
 //
 //go:noescape
-func vp8TrueAVX2(dst *byte, stride int, n int)
+func vp8TrueSIMD(dst *byte, stride int, n int)
 
-// vp8FilterAVX2 is VP8FilterNormal. limits are those of outer and inner edges, the
+// vp8FilterSIMD is VP8FilterNormal. limits are those of outer and inner edges, the
 // interior and the variance. Bits 0 to 2 of edges say whether to filter the left
 // edge, the upper one and the inner ones.
 //
 //go:noescape
-func vp8FilterAVX2(y *byte, stride int, u *byte, v *byte, strideC int, limits *[4]uint8, edges int)
+func vp8FilterSIMD(y *byte, stride int, u *byte, v *byte, strideC int, limits *[4]uint8, edges int)
 
-// vp8ToRGBx3AVX2 converts n times 32 pixels to pixels of 3 bytes. It reads 17 bytes
+// vp8ToRGBx3SIMD converts n times 32 pixels to pixels of 3 bytes. It reads 17 bytes
 // of chroma for the first 32 and 16 more for each of the others.
 //
 //go:noescape
-func vp8ToRGBx3AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
+func vp8ToRGBx3SIMD(dst *byte, y *byte, chroma *[4]*byte, n int)
 
-// vp8ToRGBx4AVX2 converts n times 32 pixels to pixels of 4 bytes. It reads 17 bytes
+// vp8ToRGBx4SIMD converts n times 32 pixels to pixels of 4 bytes. It reads 17 bytes
 // of chroma for the first 32 and 16 more for each of the others.
 //
 //go:noescape
-func vp8ToRGBx4AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
+func vp8ToRGBx4SIMD(dst *byte, y *byte, chroma *[4]*byte, n int)
 
-// vp8AddRowAVX2 is VP8AddRow.
+// vp8AddRowSIMD is VP8AddRow.
 //
 //go:noescape
-func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
+func vp8AddRowSIMD(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
 
-// vp8PredictBlocksAVX2 is VP8PredictBlocks for coefficients below 1<<13.
+// vp8PredictBlocksSIMD is VP8PredictBlocks for coefficients below 1<<13.
 //
 //go:noescape
-func vp8PredictBlocksAVX2(dst *byte, stride int, modes *[16]uint8, coef *[16][16]int16)
+func vp8PredictBlocksSIMD(dst *byte, stride int, modes *[16]uint8, coef *[16][16]int16)
 
 // vp8LeadingZeros returns 31 for 1 unless the processor lacks the instruction.
 func vp8LeadingZeros(v uint32) uint32

@@ -222,6 +222,11 @@ func TestVP8Filter(t *testing.T) {
 			VP8FilterNormal(p[0][:], 8*stride+16, stride, p[1][:], p[2][:], 8*stride+16, stride, &f)
 			return slices.Concat(p[0][:], p[1][:], p[2][:])
 		})
+		vp8Compare(t, "simple filter", func() []byte {
+			p := in[0]
+			VP8FilterSimple(p[:], 8*stride+16, stride, &f)
+			return p[:]
+		})
 	}
 }
 
@@ -241,12 +246,28 @@ func testVP8ToRGBIn(t *testing.T, f fence) {
 					}
 				}
 			}
-			vp8Compare(t, "colours", func() []byte {
-				dst := f.bytes(5, n*size)
-				VP8ToRGB(dst, y, &chroma, size)
-				f.check(t, "VP8ToRGB")
-				return dst
-			})
+			dst := f.bytes(5, n*size)
+			VP8ToRGB(dst, y, &chroma, size)
+			f.check(t, "VP8ToRGB")
+			require.Equal(t, vp8PlainRGB(y, &chroma, size), append([]byte{}, dst...), "%d pixels of %d bytes", n, size)
 		}
 	}
+}
+
+// vp8PlainRGB is VP8ToRGB, pixel by pixel.
+func vp8PlainRGB(y []byte, c *VP8Chroma420, size int) []byte {
+	dst, last := make([]byte, len(y)*size), (len(y)-1)/2
+	for x, l := range y {
+		u, v := vp8Edged(c.UNear[x/2], c.UFar[x/2]), vp8Edged(c.VNear[x/2], c.VFar[x/2])
+		if i := (x - 1) / 2; x > 0 && i < last {
+			u0, u1 := vp8Mixed(c.UNear[i], c.UNear[i+1], c.UFar[i], c.UFar[i+1])
+			v0, v1 := vp8Mixed(c.VNear[i], c.VNear[i+1], c.VFar[i], c.VFar[i+1])
+			u, v = u0, v0
+			if x%2 == 0 {
+				u, v = u1, v1
+			}
+		}
+		vp8Pixel(dst[x*size:], l, u, v, size)
+	}
+	return dst
 }

@@ -208,9 +208,9 @@ DATA vp8lAddGreen_order<>+30(SB)/1, $0x0d
 DATA vp8lAddGreen_order<>+31(SB)/1, $0x80
 GLOBL vp8lAddGreen_order<>(SB), RODATA|NOPTR, $32
 
-// func vp8lAddGreenAVX2(pixels *uint32, n int)
+// func vp8lAddGreenSIMD(pixels *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lAddGreenAVX2(SB), NOSPLIT, $0-16
+TEXT ·vp8lAddGreenSIMD(SB), NOSPLIT, $0-16
 	MOVQ    pixels+0(FP), AX
 	MOVQ    n+8(FP), CX
 	VMOVDQU vp8lAddGreen_order<>+0(SB), Y0
@@ -294,9 +294,9 @@ DATA vp8lAddColors_red<>+30(SB)/1, $0x80
 DATA vp8lAddColors_red<>+31(SB)/1, $0x80
 GLOBL vp8lAddColors_red<>(SB), RODATA|NOPTR, $32
 
-// func vp8lAddColorsAVX2(pixels *uint32, n int, factors uint32, redBlue uint32)
+// func vp8lAddColorsSIMD(pixels *uint32, n int, factors uint32, redBlue uint32)
 // Requires: AVX, AVX2
-TEXT ·vp8lAddColorsAVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lAddColorsSIMD(SB), NOSPLIT, $0-24
 	MOVQ         pixels+0(FP), AX
 	MOVQ         n+8(FP), CX
 	MOVL         factors+16(FP), DX
@@ -326,9 +326,9 @@ loop:
 	JNZ     loop
 	RET
 
-// func vp8lPredict0AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict0SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict0AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict0SIMD(SB), NOSPLIT, $0-24
 	MOVQ     row+0(FP), AX
 	MOVQ     up+8(FP), CX
 	MOVQ     n+16(FP), CX
@@ -362,9 +362,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict1AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict1SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX
-TEXT ·vp8lPredict1AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict1SIMD(SB), NOSPLIT, $0-24
 	MOVQ  row+0(FP), AX
 	MOVQ  up+8(FP), CX
 	MOVQ  n+16(FP), CX
@@ -381,9 +381,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict2AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict2SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict2AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict2SIMD(SB), NOSPLIT, $0-24
 	MOVQ row+0(FP), AX
 	MOVQ up+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -417,9 +417,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict3AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict3SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict3AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict3SIMD(SB), NOSPLIT, $0-24
 	MOVQ row+0(FP), AX
 	MOVQ up+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -453,9 +453,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict4AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict4SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict4AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict4SIMD(SB), NOSPLIT, $0-24
 	MOVQ row+0(FP), AX
 	MOVQ up+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -489,9 +489,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict5AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict5SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict5AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict5SIMD(SB), NOSPLIT, $0-24
 	MOVQ     row+0(FP), AX
 	MOVQ     up+8(FP), CX
 	MOVQ     n+16(FP), DX
@@ -520,9 +520,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict6AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict6SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict6AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict6SIMD(SB), NOSPLIT, $0-24
 	MOVQ     row+0(FP), AX
 	MOVQ     up+8(FP), CX
 	MOVQ     n+16(FP), DX
@@ -546,9 +546,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict7AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict7SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict7AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict7SIMD(SB), NOSPLIT, $0-24
 	MOVQ     row+0(FP), AX
 	MOVQ     up+8(FP), CX
 	MOVQ     n+16(FP), DX
@@ -572,9 +572,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict8AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict8SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict8AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict8SIMD(SB), NOSPLIT, $0-24
 	MOVQ     row+0(FP), AX
 	MOVQ     up+8(FP), CX
 	MOVQ     n+16(FP), DX
@@ -620,9 +620,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict9AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict9SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict9AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict9SIMD(SB), NOSPLIT, $0-24
 	MOVQ     row+0(FP), AX
 	MOVQ     up+8(FP), CX
 	MOVQ     n+16(FP), DX
@@ -668,9 +668,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict10AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict10SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX, AVX2
-TEXT ·vp8lPredict10AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict10SIMD(SB), NOSPLIT, $0-24
 	MOVQ     row+0(FP), AX
 	MOVQ     up+8(FP), CX
 	MOVQ     n+16(FP), DX
@@ -704,9 +704,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict11AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict11SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX
-TEXT ·vp8lPredict11AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict11SIMD(SB), NOSPLIT, $0-24
 	MOVQ  row+0(FP), AX
 	MOVQ  up+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -729,9 +729,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict12AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict12SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX
-TEXT ·vp8lPredict12AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict12SIMD(SB), NOSPLIT, $0-24
 	MOVQ  row+0(FP), AX
 	MOVQ  up+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -756,9 +756,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vp8lPredict13AVX2(row *uint32, up *uint32, n int)
+// func vp8lPredict13SIMD(row *uint32, up *uint32, n int)
 // Requires: AVX
-TEXT ·vp8lPredict13AVX2(SB), NOSPLIT, $0-24
+TEXT ·vp8lPredict13SIMD(SB), NOSPLIT, $0-24
 	MOVQ  row+0(FP), AX
 	MOVQ  up+8(FP), CX
 	MOVQ  n+16(FP), DX

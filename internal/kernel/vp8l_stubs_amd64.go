@@ -10,97 +10,97 @@ package kernel
 //go:noescape
 func vp8lLiteralsBMI2(r *byte, last int, pixels *uint32, n int, green *uint32, red *uint32, blue *uint32, alpha *uint32) int
 
-// vp8lAddGreenAVX2 adds green to red and blue of n pixels, a multiple of 8 and not 0.
+// vp8lAddGreenSIMD adds green to red and blue of n pixels, a multiple of 8 and not 0.
 //
 //go:noescape
-func vp8lAddGreenAVX2(pixels *uint32, n int)
+func vp8lAddGreenSIMD(pixels *uint32, n int)
 
-// vp8lAddColorsAVX2 inverts the transform of colours for n pixels, a multiple of 4 and not 0.
+// vp8lAddColorsSIMD inverts the transform of colours for n pixels, a multiple of 4 and not 0.
 // factors has those of green in words: 8 times that of blue, then 8 times that of red.
 //
 //go:noescape
-func vp8lAddColorsAVX2(pixels *uint32, n int, factors uint32, redBlue uint32)
+func vp8lAddColorsSIMD(pixels *uint32, n int, factors uint32, redBlue uint32)
 
-// vp8lPredict0AVX2 inverts predictor 0 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict0SIMD inverts predictor 0 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict0AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict0SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict1AVX2 inverts predictor 1 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict1SIMD inverts predictor 1 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict1AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict1SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict2AVX2 inverts predictor 2 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict2SIMD inverts predictor 2 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict2AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict2SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict3AVX2 inverts predictor 3 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict3SIMD inverts predictor 3 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict3AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict3SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict4AVX2 inverts predictor 4 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict4SIMD inverts predictor 4 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict4AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict4SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict5AVX2 inverts predictor 5 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict5SIMD inverts predictor 5 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict5AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict5SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict6AVX2 inverts predictor 6 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict6SIMD inverts predictor 6 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict6AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict6SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict7AVX2 inverts predictor 7 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict7SIMD inverts predictor 7 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict7AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict7SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict8AVX2 inverts predictor 8 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict8SIMD inverts predictor 8 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict8AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict8SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict9AVX2 inverts predictor 9 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict9SIMD inverts predictor 9 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict9AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict9SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict10AVX2 inverts predictor 10 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict10SIMD inverts predictor 10 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict10AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict10SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict11AVX2 inverts predictor 11 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict11SIMD inverts predictor 11 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict11AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict11SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict12AVX2 inverts predictor 12 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict12SIMD inverts predictor 12 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict12AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict12SIMD(row *uint32, up *uint32, n int)
 
-// vp8lPredict13AVX2 inverts predictor 13 for n pixels, 1 or more. There are pixels before row
+// vp8lPredict13SIMD inverts predictor 13 for n pixels, 1 or more. There are pixels before row
 // and up, and one after those of up.
 //
 //go:noescape
-func vp8lPredict13AVX2(row *uint32, up *uint32, n int)
+func vp8lPredict13SIMD(row *uint32, up *uint32, n int)

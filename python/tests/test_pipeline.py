@@ -40,7 +40,7 @@ def test_epochs(definition, definition_file):
     batch = next(iter(p))
     assert (batch.epoch, batch.step, list(batch), len(batch)) == (2, 1, ["image", "label"], 2)
     image, label = batch.values()
-    assert image.shape == (3, 16, 24, 3) and image.dtype == np.uint8 and label.dtype == np.int32
+    assert image.shape == (3, 16, 24, 3) and image.dtype == np.uint8 and label.dtype == np.int64
     p.close()
 
 

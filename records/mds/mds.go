@@ -1,11 +1,12 @@
 // Package mds reads and writes MDS, the format of MosaicML's streaming: a
-// folder with index.json and shards of samples. It reads shards with
-// zstd, gz, snappy or no compression, and every encoding but pickles and lists
-// of images.
+// folder with index.json and shards of samples. It reads shards with zstd, gz,
+// bz2, snappy or no compression, and every encoding but pickles and lists of
+// images.
 package mds
 
 import (
 	"bytes"
+	"compress/bzip2"
 	"compress/gzip"
 	"container/list"
 	"context"
@@ -182,9 +183,9 @@ func (s *Set) add(ctx context.Context, dir string, x *indexShard) error {
 			h.pack, _, _ = strings.Cut(*x.Compression, ":")
 		}
 		switch h.pack {
-		case "zstd", "gz", "snappy":
+		case "zstd", "gz", "bz2", "snappy":
 		default:
-			return fmt.Errorf("mds: %s: %w: compression %q, want zstd, gz or snappy", store.Redact(store.Join(dir, x.Zip.Name)), records.ErrUnsupported, h.pack)
+			return fmt.Errorf("mds: %s: %w: compression %q, want zstd, gz, bz2 or snappy", store.Redact(store.Join(dir, x.Zip.Name)), records.ErrUnsupported, h.pack)
 		}
 		h.name = store.Join(dir, x.Zip.Name)
 		want, h.packed = x.Zip.Size, x.Zip.Size
@@ -441,6 +442,8 @@ func (h *shard) unpack() ([]byte, error) {
 		}
 	case "gz":
 		r, err = gzip.NewReader(bytes.NewReader(in))
+	case "bz2":
+		r = bzip2.NewReader(bytes.NewReader(in))
 	case "snappy":
 		n, bad := snappy.DecodedLen(in)
 		if bad != nil || int64(n) != h.size || h.size > 64*int64(len(in)) {

@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -148,6 +149,15 @@ func TestDamage(t *testing.T) {
 	require.NoError(t, s.Close())
 	_, err = Open(t.Context(), store.Local, golden+"odd", "none")
 	require.ErrorIs(t, err, records.ErrField)
+
+	dir = copyFolder(t, "gz")
+	index := filepath.Join(dir, Index)
+	b, err = os.ReadFile(index)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(index, bytes.ReplaceAll(b, []byte(`"compression": "gz"`), []byte(`"compression": "br:11"`)), 0o600))
+	_, err = Open(t.Context(), store.Local, dir)
+	require.ErrorIs(t, err, records.ErrUnsupported)
+	require.ErrorContains(t, err, `compression "br", want zstd, gz, bz2 or snappy`)
 }
 
 func TestIndex(t *testing.T) {
@@ -165,7 +175,7 @@ func TestIndex(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"all", "written", "zstd", "gz", "snappy", "odd"} {
+	for _, name := range []string{"all", "written", "zstd", "gz", "bz2", "snappy", "odd"} {
 		l, err := filepath.Glob(golden + name + "/shard.00000.*")
 		require.NoError(f, err)
 		b, err := os.ReadFile(l[0])

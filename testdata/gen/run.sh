@@ -50,6 +50,10 @@ case ${1-} in
   requirements=(requirements-huggingface.txt) scripts=(datasets/huggingface.py) ;;
 --mds) # what mosaicml-streaming writes and reads
   requirements=(requirements-mds.txt) scripts=(records/mds.py) ;;
+--tokenizers) # what sentencepiece and tokenizers make of text
+  requirements=(requirements-tokenizers.txt) scripts=(ops/subwords.py) ;;
+--tfds) # what TensorFlow Datasets writes and reads; 2 GB
+  requirements=(requirements-tfds.txt) scripts=(datasets/tfds.py) ;;
 --kaldi) # what kaldi_native_io and kaldiio write and read
   requirements=(requirements-kaldi.txt) scripts=(records/kaldi.py) ;;
 --pack) # what webdataset's writer makes of what Kaldi's readers read

@@ -9,8 +9,8 @@ import (
 // adler sums 32 bytes at a time: the bytes, the bytes times 32 to 1, and the
 // first sum before each 32 bytes, which the second counts 32 times.
 var _ = add("adler", func() {
-	function("adlerAVX2", "func(p *byte, n int, sums *[2]uint32)")
-	Doc("adlerAVX2 adds n bytes to the sums of Adler-32, which it does not reduce. n is", "a multiple of 32, not 0.")
+	function("adlerSIMD", "func(p *byte, n int, sums *[2]uint32)")
+	Doc("adlerSIMD adds n bytes to the sums of Adler-32, which it does not reduce. n is", "a multiple of 32, not 0.")
 	p, n := params("p")
 	sums := Load(Param("sums"), GP64())
 	weights := GLOBL("adler_weights", 8|16)

@@ -6,8 +6,8 @@ import (
 )
 
 var _ = add("color", func() {
-	function("rearrangeAVX2", "func(dst, src *byte, n int, order, fill *[16]uint8, from, to int)")
-	Doc("rearrangeAVX2 permutes 16 bytes by order and adds fill, n times, an even number and", "not 0. Each time it moves src by from and dst by to bytes.")
+	function("rearrangeSIMD", "func(dst, src *byte, n int, order, fill *[16]uint8, from, to int)")
+	Doc("rearrangeSIMD permutes 16 bytes by order and adds fill, n times, an even number and", "not 0. Each time it moves src by from and dst by to bytes.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	order, fill := YMM(), YMM()
@@ -31,7 +31,7 @@ var _ = add("color", func() {
 	RET()
 
 	function("rearrangeVBMI", "func(dst, src *byte, n int, order, fill *[64]uint8, keep uint64, from, to int)")
-	Doc("rearrangeVBMI is rearrangeAVX2 for 64 bytes, of which it sets those to 0 that are not in", "keep before it adds fill.")
+	Doc("rearrangeVBMI is rearrangeSIMD for 64 bytes, of which it sets those to 0 that are not in", "keep before it adds fill.")
 	dst, src = Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n = Load(Param("n"), GP64())
 	order, fill = ZMM(), ZMM()

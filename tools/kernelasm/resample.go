@@ -16,16 +16,17 @@ var _ = add("resample", resample)
 func resample() {
 	l := &long{round1: dwords("resample_round", 1<<(tapsBits-1))}
 	for _, k := range []kind{l, &short{}} {
-		resampleRows(k, 3, 2)
-		resampleRows(k, 4, 2)
+		resampleRows(k, ymm, 3, 2)
+		resampleRows(k, ymm, 4, 2)
 		resampleColumns(k, false)
 		resamplePlanes(k)
 	}
 	for _, k := range []kind{l, &short{dot: true}} {
-		resampleRows(k, 3, 4)
-		resampleRows(k, 4, 4)
+		resampleRows(k, zmm, 3, 4)
+		resampleRows(k, zmm, 4, 4)
 		resampleColumns(k, true)
 	}
+	resampleRows(&short{}, ymm, 3, 4)
 	resampleGroups(l, 2)
 	resampleGroups(&short{dot: true}, 1)
 }
@@ -259,22 +260,34 @@ func rowConstants(ch int) {
 }
 
 // resampleRows is the horizontal pass of rows of pixels of 3 or 4 channels: one
-// row per lane, one channel per dword. Two rows need AVX2, four AVX-512.
-func resampleRows(k kind, ch, rows int) {
+// row per lane, one channel per dword. Two rows have a vector of AVX2, four
+// have one of AVX-512 or two of AVX2.
+func resampleRows(k kind, vec func() VecVirtual, ch, rows int) {
 	rowConstants(ch)
-	name, vec := map[int]string{3: "resampleRGB", 4: "resampleRGBA"}[ch]+k.name(), ymm
+	name := map[int]string{3: "resampleRGB", 4: "resampleRGBA"}[ch] + k.name()
+	wide := vec().Size() == 64
+	vectors, count := 1, "two"
 	if rows == 4 {
-		name, vec = name+k.level(), zmm
-		TEXT(name, NOSPLIT, "func(dst, src *[4]*byte, start, w *int32, n, blocks, parts int"+k.parameter()+")")
-		Pragma("noescape")
-		Doc(name+" resamples four rows to n pixels, 4 or more, with blocks of 4 packed", "weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.")
-	} else {
-		name += "AVX2"
-		TEXT(name, NOSPLIT, "func(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int"+k.parameter()+")")
-		Pragma("noescape")
-		Doc(name+" resamples two rows to n pixels, 4 or more, with blocks of 4 packed",
-			"weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.")
+		count = "four"
 	}
+	switch {
+	case wide:
+		name += k.level()
+	case rows == 4:
+		name += "4AVX2"
+		vectors = 2
+	default:
+		name += "AVX2"
+	}
+	each := rows / vectors // rows of a vector
+	if rows == 4 {
+		TEXT(name, NOSPLIT, "func(dst, src *[4]*byte, start, w *int32, n, blocks, parts int"+k.parameter()+")")
+	} else {
+		TEXT(name, NOSPLIT, "func(dst0, dst1, src0, src1 *byte, start, w *int32, n, blocks, parts int"+k.parameter()+")")
+	}
+	Pragma("noescape")
+	Doc(name+" resamples "+count+" rows to n pixels, 4 or more, with blocks of 4 packed",
+		"weights per output. It uses the first parts pairs of weights and reads 16 bytes per block.")
 	var dst, src []Register
 	if rows == 4 {
 		s := pointers("src")
@@ -289,18 +302,20 @@ func resampleRows(k kind, ch, rows int) {
 	output, weights := GP64(), GP64()
 	mask := []VecVirtual{vec(), vec()}
 	for i, m := range mask {
-		if rows == 4 {
+		if wide {
 			VBROADCASTI64X4(rowMasks[ch][i], m)
 		} else {
 			VMOVDQU(rowMasks[ch][i], m)
 		}
 	}
-	join := vec()
-	if ch == 3 && rows == 4 {
-		VBROADCASTI64X4(rowJoin, join)
+	var join Op = rowJoin
+	if ch == 3 && wide {
+		j := vec()
+		VBROADCASTI64X4(rowJoin, j)
+		join = j
 	}
 	var stored Register // the dwords of a lane that are stored
-	if rows == 4 && ch == 3 {
+	if wide && ch == 3 {
 		stored = K()
 		ones := GP32()
 		MOVL(U32(7), ones)
@@ -310,8 +325,11 @@ func resampleRows(k kind, ch, rows int) {
 	group(4, func(x Register) {
 		toWeights(x, blocks, output)
 	}, func(x Register) {
-		var out [4]VecVirtual
-		for i := range out {
+		out, px := make([][4]VecVirtual, vectors), make([]VecVirtual, vectors)
+		for j := range px {
+			px[j] = vec()
+		}
+		for i := range 4 {
 			off, left := GP64(), GP64()
 			MOVLQSX(Mem{Base: start, Index: x, Scale: 4, Disp: 4 * i}, off)
 			if ch == 3 {
@@ -335,26 +353,36 @@ func resampleRows(k kind, ch, rows int) {
 			ADDQ(blocks, output)
 			MOVQ(parts, left)
 			end, more := "end"+string(rune('0'+i)), "more"+string(rune('0'+i))
-			px := vec()
 			pixels := func() {
-				VMOVDQU(Mem{Base: src[0], Index: off, Scale: 1}, px.AsX())
-				if rows == 2 {
-					VINSERTI128(U8(1), Mem{Base: src[1], Index: off, Scale: 1}, px, px)
-					return
-				}
-				for r := 1; r < rows; r++ {
-					VINSERTI32X4(U8(r), Mem{Base: src[r], Index: off, Scale: 1}, px, px)
+				for j, p := range px {
+					s := src[j*each:]
+					VMOVDQU(Mem{Base: s[0], Index: off, Scale: 1}, p.AsX())
+					if !wide {
+						VINSERTI128(U8(1), Mem{Base: s[1], Index: off, Scale: 1}, p, p)
+						continue
+					}
+					for r := 1; r < each; r++ {
+						VINSERTI32X4(U8(r), Mem{Base: s[r], Index: off, Scale: 1}, p, p)
+					}
 				}
 			}
-			var sums []VecVirtual
+			sums := make([][]VecVirtual, vectors)
 			part := func(half int) {
-				words := vec()
-				VPSHUFB(mask[half], px, words)
-				k.multiply(vec, words, k.weights(vec, Mem{Base: weights}, half, true), &sums, false)
+				var w []Op
+				for j, p := range px {
+					words := vec()
+					VPSHUFB(mask[half], p, words)
+					if j == 0 {
+						w = k.weights(vec, Mem{Base: weights}, half, vectors == 1)
+					}
+					k.multiply(vec, words, w, &sums[j], false)
+				}
 			}
 			pixels()
 			part(0)
-			out[i] = sums[0]
+			for j, s := range sums {
+				out[j][i] = s[0]
+			}
 			DECQ(left)
 			JZ(LabelRef(end))
 			part(1)
@@ -371,51 +399,67 @@ func resampleRows(k kind, ch, rows int) {
 			DECQ(left)
 			JNZ(LabelRef(more))
 			Label(end)
-			k.end(sums)
+			for j, s := range sums {
+				k.end(s)
+				if i%2 == 1 {
+					VPACKSSDW(out[j][i], out[j][i-1], out[j][i-1])
+				}
+			}
 		}
-		VPACKSSDW(out[1], out[0], out[0])
-		VPACKSSDW(out[3], out[2], out[2])
-		VPACKUSWB(out[2], out[0], out[0])
 		off := x
 		if ch == 3 {
-			if rows == 4 {
-				VPSHUFB(join, out[0], out[0])
-			} else {
-				VPSHUFB(rowJoin, out[0], out[0])
-			}
 			off = GP64()
 			LEAQ(Mem{Base: x, Index: x, Scale: 2}, off)
 		}
-		if rows == 4 {
-			to := Load(Param("dst"), GP64())
-			for i := range rows {
-				p := GP64()
-				MOVQ(Mem{Base: to, Disp: 8 * i}, p)
-				if ch == 4 {
-					VEXTRACTI32X4(U8(i), out[0], Mem{Base: p, Index: off, Scale: 4})
-					continue
-				}
-				// A masked VEXTRACTI32X4 would fault at the end of a page.
-				row := out[0].AsX()
-				if i > 0 {
-					row = XMM()
-					VEXTRACTI32X4(U8(i), out[0], row)
-				}
-				VMOVDQU32(row, stored, Mem{Base: p, Index: off, Scale: 1})
+		for j, o := range out {
+			VPACKUSWB(o[2], o[0], o[0])
+			if ch == 3 {
+				VPSHUFB(join, o[0], o[0])
 			}
-			return
-		}
-		second := XMM()
-		VEXTRACTI128(U8(1), out[0], second)
-		for i, v := range []Op{out[0].AsX(), second} {
-			if ch == 4 {
-				VMOVDQU(v, Mem{Base: dst[i], Index: off, Scale: 4})
+			if wide {
+				storeWide(o[0], ch, rows, off, stored)
 				continue
 			}
-			VMOVQ(v, Mem{Base: dst[i], Index: off, Scale: 1})
-			VPEXTRD(U8(2), v, Mem{Base: dst[i], Index: off, Scale: 1, Disp: 8})
+			second := XMM()
+			VEXTRACTI128(U8(1), o[0], second)
+			for i, v := range []Op{o[0].AsX(), second} {
+				p := Register(nil)
+				if rows == 4 {
+					p = GP64()
+					Load(Param("dst"), p)
+					MOVQ(Mem{Base: p, Disp: 8 * (j*each + i)}, p)
+				} else {
+					p = dst[i]
+				}
+				if ch == 4 {
+					VMOVDQU(v, Mem{Base: p, Index: off, Scale: 4})
+					continue
+				}
+				VMOVQ(v, Mem{Base: p, Index: off, Scale: 1})
+				VPEXTRD(U8(2), v, Mem{Base: p, Index: off, Scale: 1, Disp: 8})
+			}
 		}
 	})
+}
+
+// storeWide stores the pixels of four rows.
+func storeWide(v VecVirtual, ch, rows int, off, stored Register) {
+	to := Load(Param("dst"), GP64())
+	for i := range rows {
+		p := GP64()
+		MOVQ(Mem{Base: to, Disp: 8 * i}, p)
+		if ch == 4 {
+			VEXTRACTI32X4(U8(i), v, Mem{Base: p, Index: off, Scale: 4})
+			continue
+		}
+		// A masked VEXTRACTI32X4 would fault at the end of a page.
+		row := v.AsX()
+		if i > 0 {
+			row = XMM()
+			VEXTRACTI32X4(U8(i), v, row)
+		}
+		VMOVDQU32(row, stored, Mem{Base: p, Index: off, Scale: 1})
+	}
 }
 
 // resampleGroups is the horizontal pass of four rows of pixels of 3 channels,

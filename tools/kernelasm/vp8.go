@@ -90,8 +90,8 @@ func (f vp8Transform) both(width int, i [4]VecVirtual) [4]VecVirtual {
 func vp8Add() {
 	f := newVP8Transform()
 
-	function("vp8AddRowAVX2", "func(a, b *byte, stride int, coefA, coefB *[16]int16)")
-	Doc("vp8AddRowAVX2 is VP8AddRow.")
+	function("vp8AddRowSIMD", "func(a, b *byte, stride int, coefA, coefB *[16]int16)")
+	Doc("vp8AddRowSIMD is VP8AddRow.")
 	a, b, stride := Load(Param("a"), GP64()), Load(Param("b"), GP64()), Load(Param("stride"), GP64())
 	ca, cb := Load(Param("coefA"), GP64()), Load(Param("coefB"), GP64())
 	var in [4]VecVirtual
@@ -129,8 +129,8 @@ func vp8Add() {
 }
 
 func vp8True() {
-	function("vp8TrueAVX2", "func(dst *byte, stride, n int)")
-	Doc("vp8TrueAVX2 is VP8True for n = 4, 8 or 16. It reads 16 bytes above dst.")
+	function("vp8TrueSIMD", "func(dst *byte, stride, n int)")
+	Doc("vp8TrueSIMD is VP8True for n = 4, 8 or 16. It reads 16 bytes above dst.")
 	dst, stride, n := Load(Param("dst"), GP64()), Load(Param("stride"), GP64()), Load(Param("n"), GP64())
 	above, corner, t := YMM(), YMM(), GP64()
 	MOVQ(dst, t)
@@ -180,9 +180,9 @@ func vp8Filter() {
 	nine, round := words("vp8_9", 9<<8, 9<<8), words("vp8_63", 63, 63)
 
 	// The frame is too large for NOSPLIT.
-	TEXT("vp8FilterAVX2", 0, "func(y *byte, stride int, u, v *byte, strideC int, limits *[4]uint8, edges int)")
+	TEXT("vp8FilterSIMD", 0, "func(y *byte, stride int, u, v *byte, strideC int, limits *[4]uint8, edges int)")
 	Pragma("noescape")
-	Doc("vp8FilterAVX2 is VP8FilterNormal. limits are those of outer and inner edges, the",
+	Doc("vp8FilterSIMD is VP8FilterNormal. limits are those of outer and inner edges, the",
 		"interior and the variance. Bits 0 to 2 of edges say whether to filter the left",
 		"edge, the upper one and the inner ones.")
 	lines := AllocLocal(24 * 32)
@@ -532,8 +532,8 @@ func vp8Colours() {
 		}
 	}
 	for _, size := range []int{3, 4} {
-		function(fmt.Sprintf("vp8ToRGBx%dAVX2", size), "func(dst, y *byte, chroma *[4]*byte, n int)")
-		Doc(fmt.Sprintf("vp8ToRGBx%dAVX2 converts n times 32 pixels to pixels of %d bytes. It reads 17 bytes", size, size),
+		function(fmt.Sprintf("vp8ToRGBx%dSIMD", size), "func(dst, y *byte, chroma *[4]*byte, n int)")
+		Doc(fmt.Sprintf("vp8ToRGBx%dSIMD converts n times 32 pixels to pixels of %d bytes. It reads 17 bytes", size, size),
 			"of chroma for the first 32 and 16 more for each of the others.")
 		dst, y, n := Load(Param("dst"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
 		c := Load(Param("chroma"), GP64())

@@ -107,9 +107,9 @@ func vp8Blocks() {
 	modes := raw("vp8_modes", choices...)
 	ones, transform := bytes("vp8_ones", 1, 1), newVP8Transform()
 
-	TEXT("vp8PredictBlocksAVX2", 0, "func(dst *byte, stride int, modes *[16]uint8, coef *[16][16]int16)")
+	TEXT("vp8PredictBlocksSIMD", 0, "func(dst *byte, stride int, modes *[16]uint8, coef *[16][16]int16)")
 	Pragma("noescape")
-	Doc("vp8PredictBlocksAVX2 is VP8PredictBlocks for coefficients below 1<<13.")
+	Doc("vp8PredictBlocksSIMD is VP8PredictBlocks for coefficients below 1<<13.")
 	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
 	mode, coef := Load(Param("modes"), GP64()), Load(Param("coef"), GP64())
 	three, table, rows := GP64(), GP64(), GP64()

@@ -149,8 +149,8 @@ func vp8lAddGreen() {
 		}
 		return i/4*4 + 1
 	}))
-	function("vp8lAddGreenAVX2", "func(pixels *uint32, n int)")
-	Doc("vp8lAddGreenAVX2 adds green to red and blue of n pixels, a multiple of 8 and not 0.")
+	function("vp8lAddGreenSIMD", "func(pixels *uint32, n int)")
+	Doc("vp8lAddGreenSIMD adds green to red and blue of n pixels, a multiple of 8 and not 0.")
 	p, n := Load(Param("pixels"), GP64()), Load(Param("n"), GP64())
 	mask := YMM()
 	VMOVDQU(order, mask)
@@ -182,8 +182,8 @@ func vp8lAddColors() {
 		}
 		return i/4*4 + 2
 	}))
-	function("vp8lAddColorsAVX2", "func(pixels *uint32, n int, factors uint32, redBlue uint32)")
-	Doc("vp8lAddColorsAVX2 inverts the transform of colours for n pixels, a multiple of 4 and not 0.",
+	function("vp8lAddColorsSIMD", "func(pixels *uint32, n int, factors uint32, redBlue uint32)")
+	Doc("vp8lAddColorsSIMD inverts the transform of colours for n pixels, a multiple of 4 and not 0.",
 		"factors has those of green in words: 8 times that of blue, then 8 times that of red.")
 	p, n := Load(Param("pixels"), GP64()), Load(Param("n"), GP64())
 	factors, redBlue, low := XMM(), XMM(), XMM()
@@ -217,7 +217,7 @@ func vp8lAddColors() {
 // vp8lPredict writes the inverse of a predictor. Those that depend on the pixel
 // to the left take one pixel at a time.
 func vp8lPredict(mode int) {
-	name := fmt.Sprintf("vp8lPredict%dAVX2", mode)
+	name := fmt.Sprintf("vp8lPredict%dSIMD", mode)
 	function(name, "func(row, up *uint32, n int)")
 	Doc(fmt.Sprintf("%s inverts predictor %d for n pixels, 1 or more. There are pixels before row", name, mode), "and up, and one after those of up.")
 	row, up, n := Load(Param("row"), GP64()), Load(Param("up"), GP64()), Load(Param("n"), GP64())

@@ -24,6 +24,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 	_ "github.com/infer-prep/infer-prep/transforms/plugin"
+	_ "github.com/infer-prep/infer-prep/transforms/subwords"
 )
 
 func main() {

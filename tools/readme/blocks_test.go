@@ -262,3 +262,47 @@ func compile(t *testing.T, page string, b block) {
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	run(t, "vet", file)
 }
+
+// shown matches a test that a row of docs/seeds.md names.
+var shown = regexp.MustCompile("`([a-z0-9_/.]+) ([Tt]est[A-Za-z_0-9]+)`")
+
+// TestSeeds requires of each of the 22 claims of docs/seeds.md a block of that
+// page, or tests that exist.
+func TestSeeds(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, "docs", "seeds.md"))
+	require.NoError(t, err)
+	headings := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(string(b), -1) {
+		headings["#"+strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(m[1]), ",", ""), " ", "-")] = true
+	}
+	rows := 0
+	for line := range strings.Lines(string(b)) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if len(cells) != 4 || strings.HasPrefix(line, "| claim") {
+			continue
+		}
+		rows++
+		by := strings.TrimSuffix(cells[3], " |")
+		named := by == "above"
+		for _, m := range regexp.MustCompile(`\[below\]\((#[a-z-]+)\)`).FindAllStringSubmatch(by, -1) {
+			require.True(t, headings[m[1]], "%s: no heading %s", cells[0], m[1])
+			named = true
+		}
+		for _, m := range shown.FindAllStringSubmatch(by, -1) {
+			files, define := []string{filepath.Join(root, m[1])}, "def "+m[2]+"("
+			if !strings.HasSuffix(m[1], ".py") {
+				if files, err = filepath.Glob(filepath.Join(root, m[1], "*_test.go")); err != nil {
+					require.NoError(t, err)
+				}
+				define = "func " + m[2] + "("
+			}
+			require.True(t, slices.ContainsFunc(files, func(name string) bool {
+				b, err := os.ReadFile(name)
+				return err == nil && strings.Contains(string(b), define)
+			}), "%s: no %s in %s", cells[0], m[2], m[1])
+			named = true
+		}
+		require.True(t, named, "%s: shown by %q, want a block or tests", cells[0], by)
+	}
+	require.Equal(t, 22, rows)
+}

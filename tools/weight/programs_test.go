@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,12 @@ import (
 func TestSmallPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sizes are those of cross builds, on any machine: TestSmallPrograms runs without -short")
+	}
+	flags := "GOFLAGS=-buildvcs=false"
+	for _, f := range strings.Fields(os.Getenv("GOFLAGS")) {
+		if strings.HasPrefix(f, "-toolexec=") { // that of .ci/run
+			flags += " " + f
+		}
 	}
 	for _, c := range []struct {
 		program, arch string
@@ -28,7 +35,7 @@ func TestSmallPrograms(t *testing.T) {
 		t.Run(c.program+" "+c.arch, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), c.program)
 			cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "./"+c.program)
-			cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+c.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOEXPERIMENT=", "GOFLAGS=-buildvcs=false")
+			cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+c.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOEXPERIMENT=", flags)
 			b, err := cmd.CombinedOutput()
 			require.NoError(t, err, string(b))
 			i, err := os.Stat(out)

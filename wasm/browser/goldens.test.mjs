@@ -2,8 +2,9 @@
 // the package's files. The huge ones run once with each full file: with SIMD in
 // node, without in a Worker of Chromium. Each file runs in one thread of
 // Chromium, the page's or a Worker's, with a tenth of the cases: its engine is
-// node's. With WHOLE=1 all cases run in both threads, and the huge ones in node
-// with both files.
+// node's. Firefox runs all cases with the full file, and a tenth with the small
+// one. With WHOLE=1 all cases run everywhere, and the huge ones in node with both
+// files.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import test, { after, before } from 'node:test';
@@ -51,7 +52,7 @@ const jobs = [
   ...files.map((f) => ['node', { ...f, all: full(f) && (f.simd || whole) }, inNode]),
   ...(whole ? files : [files[1], files[2]]).map((f) => ['Chromium, in a Worker', { ...f, all: full(f), every }, (a) => inBrowser('chromium', a, true)]),
   ...(whole ? files : [files[0], files[3]]).map((f) => ['Chromium, in the page', { ...f, every }, (a) => inBrowser('chromium', a, false)]),
-  ...[files[0], files[3]].map((f, i) => ['Firefox', f, (a) => inBrowser('firefox', a, i === 1)]),
+  ...[{ ...files[0], every }, files[3]].map((f, i) => ['Firefox', f, (a) => inBrowser('firefox', a, i === 1)]),
 ];
 
 // Two at once, as CI has two cores.

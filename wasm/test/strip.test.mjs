@@ -7,6 +7,8 @@ import test from 'node:test';
 import { WASI } from 'node:wasi';
 
 const root = new URL('../..', import.meta.url).pathname;
+// That of .ci/run, as in build.sh.
+const toolexec = /-toolexec=\S+/.exec(process.env.GOFLAGS ?? '')?.[0] ?? '';
 const go = (args, env) => execFileSync(process.env.GO ?? 'go', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } });
 
 /** run returns the output of a WASI program. */
@@ -27,9 +29,9 @@ test('wasmstrip changes no result', async (t) => {
   for (const flags of [[], ['-gcflags=all=-l']]) {
     const whole = join(dir, 'whole.wasm');
     const stripped = join(dir, 'stripped.wasm');
-    go(['build', '-trimpath', '-ldflags=-s -w', ...flags, '-o', whole, './wasm/test/strip'], { GOOS: 'wasip1', GOARCH: 'wasm', GOTOOLCHAIN: 'go1.27.2', GOEXPERIMENT: 'nojsonv2,nosizespecializedmalloc', GOFLAGS: '' }); // as in build.sh
+    go(['build', '-trimpath', '-ldflags=-s -w', ...flags, '-o', whole, './wasm/test/strip'], { GOOS: 'wasip1', GOARCH: 'wasm', GOTOOLCHAIN: 'go1.27.2', GOEXPERIMENT: 'nojsonv2,nosizespecializedmalloc', GOFLAGS: toolexec }); // as in build.sh
     copyFileSync(whole, stripped);
-    go(['run', './tools/wasmstrip', stripped], { GOFLAGS: '-trimpath' });
+    go(['run', './tools/wasmstrip', stripped], { GOFLAGS: `-trimpath ${toolexec}` });
     assert.ok(statSync(stripped).size < 0.95 * statSync(whole).size);
     const want = await run(whole, dir);
     assert.match(want, /index out of range \[3\]/);

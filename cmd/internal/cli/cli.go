@@ -31,6 +31,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/registry"
 	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
 	_ "github.com/infer-prep/infer-prep/transforms/all"  // every op
+	_ "github.com/infer-prep/infer-prep/transforms/subwords"
 )
 
 // AllowPlugin allows a library of C functions in graphs: it is plugin.Allow in

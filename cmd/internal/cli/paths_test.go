@@ -17,6 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/dataset/manifest"
+	"github.com/infer-prep/infer-prep/dataset/metadatafolder"
 	"github.com/infer-prep/infer-prep/dataset/sets/celeba"
 	"github.com/infer-prep/infer-prep/dataset/sets/coco"
 	"github.com/infer-prep/infer-prep/dataset/sets/voc"
@@ -76,6 +77,10 @@ var listed = []struct {
 		line := marshal(t, map[string]any{"source": path, "usage": "train", "annotation": []any{map[string]any{"name": "a"}}})
 		write(t, filepath.Join(dir, "list.manifest"), line)
 		return sourceFile(t, manifest.New(filepath.Join(dir, "list.manifest")))
+	}},
+	{"dataset/metadatafolder", "", func(t *testing.T, dir, path string) []string {
+		write(t, filepath.Join(dir, "metadata.jsonl"), append(marshal(t, map[string]any{"file_name": path}), '\n'))
+		return sourceFile(t, metadatafolder.New(dir))
 	}},
 	{"dataset/sets/coco", "", func(t *testing.T, dir, path string) []string {
 		write(t, filepath.Join(dir, "a.json"), marshal(t, map[string]any{

@@ -23,9 +23,8 @@ import (
 // which begin with ARROW1, and compressed ones are refused; datasets writes
 // none.
 //
-// Columns: those of the files, as the source parquet names and reads them.
-// Nothing else is read than the table: an image that datasets keeps as a path
-// is a row without bytes, which is an error of its row.
+// Columns: those of the files, as the source parquet names and reads them. An
+// image that datasets keeps as a path is read from there, as that source does.
 //
 // Open reads the heads of all batches of rows. Files stay open and are mapped
 // if the system can do so; bytes are then views of the mapping, valid until the
@@ -141,8 +140,21 @@ func (s *set) Read(ctx context.Context, i int64, to *dataset.Sample) error {
 	}
 	f, row := s.Place(i)
 	to.Key = f.name + "@" + strconv.FormatInt(row, 10)
-	if err := s.read(f, row, to); err != nil {
+	if err := s.read(ctx, f, row, to); err != nil {
 		return fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
 	return nil
+}
+
+// Stamp implements dataset.Stamped: images may be files.
+func (s *set) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
+	if err := files.Check(ctx, i, s.Len()); err != nil {
+		return nil, fmt.Errorf("arrow: %w", err)
+	}
+	f, row := s.Place(i)
+	b, err := s.stamp(ctx, f, row, append(strconv.AppendInt(append(b, f.name...), row, 10), 0))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
+	}
+	return b, nil
 }

@@ -21,7 +21,7 @@ import (
 const golden = "../testdata/"
 
 func TestReferences(t *testing.T) {
-	require.Equal(t, 5+5, sourcetest.Golden(t, golden+"datasets_arrow.json"))
+	require.Equal(t, 5+5+3, sourcetest.Golden(t, golden+"datasets_arrow.json"))
 	require.Equal(t, 14, sourcetest.Golden(t, golden+"pyarrow_arrow.json"))
 	// The key is one allocation; the library allocates for a list's elements.
 	src := New(golden + "saved")
@@ -104,7 +104,7 @@ func readAll(t testing.TB, b []byte) error {
 	to := dataset.NewSample(s.Columns())
 	for i := range min(s.Len(), 1000) {
 		f, row := s.Place(i)
-		if err := s.read(f, row, to); err != nil {
+		if err := s.read(t.Context(), f, row, to); err != nil {
 			return err
 		}
 	}

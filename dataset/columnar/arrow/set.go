@@ -54,7 +54,7 @@ type batch struct{ at, meta, body int64 }
 // openSet opens files that have equal columns, and chooses columns by name. No
 // names choose all. ctx bounds openSet alone.
 func openSet(ctx context.Context, o store.Opener, names, columns []string) (_ *set, err error) {
-	s := &set{Set: table.Set[*file, column]{Format: formatName}}
+	s := &set{Set: table.Set[*file, column]{Format: formatName, Images: table.NewImages(o)}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -318,7 +318,41 @@ func (f *file) load(b *batch, rows int64) (l []arrow.Array, cost int64, err erro
 }
 
 // read reads a row of a file.
-func (s *set) read(f *file, row int64, to *dataset.Sample) (err error) {
+func (s *set) read(ctx context.Context, f *file, row int64, to *dataset.Sample) error {
+	return s.columns(f, row, func(k int, c *column, value func(c *column, v *dataset.Value) error) error {
+		err := value(c, &to.Values[k])
+		if !errors.Is(err, errNull) || c.path == 0 {
+			return err
+		}
+		var path dataset.Value
+		if err := value(&s.All[s.Wanted[k]+c.path], &path); err != nil {
+			return err
+		}
+		return s.Images.Read(ctx, f.name, path.Data, &to.Values[k])
+	})
+}
+
+// stamp appends what the images of a row depend on.
+func (s *set) stamp(ctx context.Context, f *file, row int64, b []byte) ([]byte, error) {
+	err := s.columns(f, row, func(k int, c *column, value func(c *column, v *dataset.Value) error) error {
+		if c.path == 0 {
+			return nil
+		}
+		var v dataset.Value
+		err := value(c, &v)
+		if errors.Is(err, errNull) {
+			if err = value(&s.All[s.Wanted[k]+c.path], &v); err == nil {
+				b, err = s.Images.Stamp(ctx, f.name, v.Data, b)
+			}
+		}
+		return err
+	})
+	return b, err
+}
+
+// columns calls do for each wanted column of a row. do reads columns with
+// value.
+func (s *set) columns(f *file, row int64, do func(k int, c *column, value func(c *column, v *dataset.Value) error) error) (err error) {
 	i := sort.Search(len(f.batches)-1, func(i int) bool { return f.starts[i+1] > row })
 	b := f.batches[i]
 	defer f.guard(b.at, &err)
@@ -326,10 +360,19 @@ func (s *set) read(f *file, row int64, to *dataset.Sample) (err error) {
 	if err != nil {
 		return err
 	}
-	for k, w := range s.Wanted {
-		c := &s.All[w]
-		if err := c.read(l[c.top], row-f.starts[i], &to.Values[k]); err != nil {
+	value := func(c *column, v *dataset.Value) error {
+		err := c.read(l[c.top], row-f.starts[i], v)
+		if errors.Is(err, errNull) {
+			return fmt.Errorf("arrow: %s: row %d: column %q: %w", store.Redact(f.name), row, c.Name, err)
+		}
+		if err != nil {
 			return f.corrupt(b.at, "row %d: column %q: %v", row, c.Name, err)
+		}
+		return nil
+	}
+	for k, w := range s.Wanted {
+		if err := do(k, &s.All[w], value); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -342,6 +385,7 @@ type column struct {
 	steps []int // fields of structs from there, and inList for the elements of a list
 	wire  arrow.Type
 	bad   string // why it cannot be read
+	path  int    // how many columns further an image's path is; 0 for none
 }
 
 const inList = -1
@@ -384,12 +428,20 @@ func columnsOf(schema *arrow.Schema) ([]column, error) {
 		case *arrow.StructType:
 			_, bytes := x.FieldByName("bytes")
 			_, path := x.FieldByName("path")
+			at := len(l)
 			for i, f := range x.Fields() {
 				if name := c.Name + "." + f.Name; bytes && path && x.NumFields() == 2 && f.Name == "bytes" {
 					down(f.Type, c.Name, i)
 				} else {
 					down(f.Type, name, i)
 				}
+			}
+			if bytes && path && len(l) == at+2 && c.Desc.Shape.Rank() == 0 && l[at].Desc.DType == tensor.Bytes && l[at+1].Desc.DType == tensor.Bytes {
+				i := at
+				if l[at].Name != c.Name {
+					i++
+				}
+				l[i].path = 2*at + 1 - 2*i
 			}
 			return
 		case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType:

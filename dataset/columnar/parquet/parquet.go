@@ -25,7 +25,10 @@ import (
 // of unknown sizes: the lists within a row must have equal lengths. The fields
 // of a struct are columns with a dot, objects.bbox; lists of structs are
 // columns too. A struct of bytes and path, which is how datasets stores an
-// image, is the columns image (its bytes) and image.path. Decimal numbers and
+// image, is the columns image (its bytes) and image.path. An image without
+// bytes is the file at its path, relative to the folder of the Parquet file;
+// one that leaves the folder is an error of its row, unless the store allows
+// it. datasets opens it relative to the working directory. Decimal numbers and
 // lists of text can't be read, so the other columns must be chosen then. A
 // chosen column without a value is an error of its row.
 //
@@ -94,13 +97,55 @@ func (s *set) Read(ctx context.Context, i int64, to *dataset.Sample) error {
 	f, row := s.Place(i)
 	to.Key = f.name + "@" + strconv.FormatInt(row, 10)
 	for k, w := range s.Wanted {
-		null, err := s.value(f, row, k, &to.Values[k])
+		null, err := s.value(f, row, w, &to.Values[k])
 		if null {
-			err = fmt.Errorf("parquet: %s: column %q has no value", store.Redact(to.Key), s.All[w].Name)
+			var path []byte
+			if path, err = s.path(f, row, w); err == nil {
+				err = s.Images.Read(ctx, f.name, path, &to.Values[k])
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", dataset.ErrData, err)
 		}
 	}
 	return nil
+}
+
+// path returns the path of an image without bytes. Its error says that column w
+// has no value.
+func (s *set) path(f *file, row int64, w int) ([]byte, error) {
+	c := &s.All[w]
+	if c.path > 0 {
+		var v dataset.Value
+		if null, err := s.value(f, row, w+c.path, &v); err != nil || !null {
+			return v.Data, err
+		}
+	}
+	return nil, fmt.Errorf("parquet: %s@%d: column %q has no value", store.Redact(f.name), row, c.Name)
+}
+
+// Stamp implements dataset.Stamped: images may be files.
+func (s *set) Stamp(ctx context.Context, i int64, b []byte) ([]byte, error) {
+	if err := files.Check(ctx, i, s.Len()); err != nil {
+		return nil, fmt.Errorf("parquet: %w", err)
+	}
+	f, row := s.Place(i)
+	b = append(strconv.AppendInt(append(b, f.name...), row, 10), 0)
+	for _, w := range s.Wanted {
+		if s.All[w].path == 0 {
+			continue
+		}
+		var v dataset.Value
+		null, err := s.value(f, row, w, &v)
+		var path []byte
+		if null {
+			if path, err = s.path(f, row, w); err == nil {
+				b, err = s.Images.Stamp(ctx, f.name, path, b)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
+		}
+	}
+	return b, nil
 }

@@ -20,7 +20,7 @@ const golden = "../testdata/parquet/"
 
 func TestReferences(t *testing.T) {
 	require.Equal(t, 14, sourcetest.Golden(t, "../testdata/pyarrow_parquet.json"))
-	require.Equal(t, 5, sourcetest.Golden(t, "../testdata/datasets_parquet.json"))
+	require.Equal(t, 5+3, sourcetest.Golden(t, "../testdata/datasets_parquet.json"))
 }
 
 // TestHub reads a snapshot of the hub's cache, whose files are links to blobs.
@@ -284,4 +284,44 @@ func TestWriter(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, left, 1, "only a complete file appears")
+}
+
+// TestPaths: an image that is a path is read in the table's folder alone, and
+// its stamp changes with the file.
+func TestPaths(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../testdata/paths")))
+	image := filepath.Join(dir, "images", "1.jpg")
+	d, err := New(filepath.Join(dir, "data.parquet")).Open(t.Context(), store.Local)
+	require.NoError(t, err)
+	defer d.Close()
+	r, s := d.(dataset.Stamped), dataset.NewSample(d.Columns())
+	var stamps [3][]byte
+	for i := range stamps {
+		stamps[i], err = r.Stamp(t.Context(), int64(i), nil)
+		require.NoError(t, err)
+	}
+	require.NoError(t, os.WriteFile(image, []byte("other"), 0o600))
+	for i := range stamps {
+		b, err := r.Stamp(t.Context(), int64(i), nil)
+		require.NoError(t, err)
+		require.Equal(t, i > 0, string(b) == string(stamps[i]), "row %d", i)
+	}
+	require.NoError(t, r.Read(t.Context(), 0, s))
+	require.Equal(t, "other", string(s.Column("image").Data))
+
+	// The folder of images leads out of the table's folder.
+	outside := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "1.jpg"), []byte("secret"), 0o600))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "images")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "images")))
+	err = r.Read(t.Context(), 0, s)
+	require.ErrorIs(t, err, store.ErrOutside)
+	require.ErrorIs(t, err, dataset.ErrData)
+	require.NoError(t, r.Read(t.Context(), 1, s), "the row with bytes")
+	all, err := New(filepath.Join(dir, "data.parquet")).Open(t.Context(), store.AllowOutside(store.Local))
+	require.NoError(t, err)
+	defer all.Close()
+	require.NoError(t, all.(dataset.Rows).Read(t.Context(), 0, s))
+	require.Equal(t, "secret", string(s.Column("image").Data))
 }

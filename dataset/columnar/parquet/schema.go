@@ -24,6 +24,7 @@ type column struct {
 	maxDef   int
 	lists    []byte // the definition level of an element of each list around it
 	bad      string // why it cannot be read
+	path     int    // how many columns further an image's path is; 0 for none
 }
 
 // columnsOf returns the leaves of a schema. Lists give a column an axis each,
@@ -58,13 +59,22 @@ func columnsOf(f *parquet.File) ([]column, error) {
 			walk(item, name, lists)
 			return
 		}
-		image := len(fields) == 2 && c.Column("bytes") != nil && c.Column("path") != nil && c.Column("bytes").Leaf()
+		bytes, path := c.Column("bytes"), c.Column("path")
+		image := len(fields) == 2 && bytes != nil && path != nil && bytes.Leaf()
+		at := len(l)
 		for _, f := range fields {
 			if image && f.Name() == "bytes" {
 				walk(f, name, lists)
 				continue
 			}
 			walk(f, append(slices.Clone(name), f.Name()), lists)
+		}
+		if image && path.Leaf() && len(lists) == 0 && path.Type().Kind() == parquet.ByteArray {
+			i := at
+			if fields[1] == bytes {
+				i++
+			}
+			l[i].path = 2*at + 1 - 2*i
 		}
 	}
 	for _, c := range f.Root().Columns() {

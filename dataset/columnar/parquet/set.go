@@ -61,7 +61,7 @@ type chunk struct {
 // openSet opens files that have equal columns, and chooses columns by name. No
 // names choose all. ctx bounds openSet alone.
 func openSet(ctx context.Context, o store.Opener, names, columns []string) (_ *set, err error) {
-	s := &set{Set: table.Set[*file, column]{Format: formatName}}
+	s := &set{Set: table.Set[*file, column]{Format: formatName, Images: table.NewImages(o)}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -192,10 +192,10 @@ func (f *file) open() (columns []column, err error) {
 	return columns, nil
 }
 
-// value makes v the value of the k-th wanted column. null reports that the row
-// has none.
+// value makes v the value of the k-th column. null reports that the row has
+// none.
 func (s *set) value(f *file, row int64, k int, v *dataset.Value) (null bool, err error) {
-	c := &s.All[s.Wanted[k]]
+	c := &s.All[k]
 	g := sort.Search(len(f.starts)-2, func(i int) bool { return f.starts[i+1] > row })
 	h := &f.groups[g][c.leaf]
 	row -= f.starts[g]

@@ -17,6 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/mobile"
 	"github.com/infer-prep/infer-prep/tensor"
 	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
+	_ "github.com/infer-prep/infer-prep/transforms/subwords"
 )
 
 var (

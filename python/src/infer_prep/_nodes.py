@@ -121,6 +121,9 @@ class Nodes:
     def __init__(self, node: Literal["mds"], /, *, dir: Path = ..., columns: Sequence[Path] = ...) -> None: ...
 
     @overload
+    def __init__(self, node: Literal["metadata_folder"], /, *, dir: Path = ..., split: Path = ..., columns: Sequence[Path] = ...) -> None: ...
+
+    @overload
     def __init__(self, node: Literal["mind_record"], /, *, files: Sequence[Path] = ..., columns: Sequence[Path] = ...) -> None: ...
 
     @overload
@@ -179,6 +182,9 @@ class Nodes:
 
     @overload
     def __init__(self, node: Literal["text_file"], /, *, files: Sequence[Path] = ...) -> None: ...
+
+    @overload
+    def __init__(self, node: Literal["tfds"], /, *, dir: Path = ..., split: Path = ..., columns: Sequence[Path] = ...) -> None: ...
 
     @overload
     def __init__(self, node: Literal["tfrecord"], /, *, files: Sequence[Path] = ...) -> None: ...

@@ -12,6 +12,8 @@ from ctypes import byref, c_int64, c_void_p, string_at
 from operator import index
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from . import _native
 from ._dataset import Dataset
 from ._errors import InferPrepError
@@ -29,8 +31,8 @@ WAIT = 50
 class Batch(Mapping[str, Array]):
     """A batch, or a sample if the definition makes no batches: arrays by column.
 
-    The arrays are memory of the library, without a copy, and may be written. It
-    is reused when neither the Batch nor an array, tensor or view of it exists any
+    The arrays but labels are memory of the library, without a copy, and may be
+    written. It is reused when neither the Batch nor an array, tensor or view of it exists any
     more. release() and `with` give up the Batch's own references: without them a
     loop holds the batch until the loop variable has another value.
     """
@@ -155,6 +157,9 @@ class Pipeline:
                    none
     autotune       adapt workers and queues to the load
 
+    Labels of int32, in columns named label or ..._label, become int64, as
+    torchvision's are; all other arrays have the types of the definition.
+
     Several threads may use a Pipeline: each batch goes to one of them. It cannot
     be pickled, nor used after a fork.
     """
@@ -228,6 +233,9 @@ class Pipeline:
             self._caller.start()
         d = json.loads(_native.text(info))
         self.columns = columns(d)
+        # Labels are int64, as torchvision's are and torch's losses need them.
+        self._labels = {c.name for c in self.columns if c.dtype == "int32" and (c.name == "label" or c.name.endswith("_label"))}
+        self.columns = tuple(c._replace(dtype="int64") if c.name in self._labels else c for c in self.columns)
         self._len: int = d["len"]
         self._fresh = True  # the next iteration is of this epoch
         self._iteration = 0
@@ -262,6 +270,8 @@ class Pipeline:
             elif not self._wait(info, out):
                 raise StopIteration
             arrays = {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
+            for name in self._labels:
+                arrays[name] = arrays[name].astype(np.int64)
             return Batch(arrays, info.epoch, info.step, string_at(info.key).decode("utf-8", "replace"))
         except BaseException:
             # Ctrl-C during the call is raised after it, when it may have a batch:

@@ -14,18 +14,12 @@ from ._pipeline import Batch, Pipeline, distributed, ranks
 
 
 def tensors(batch: Batch, pipeline: Pipeline) -> dict[str, torch.Tensor]:
-    """The arrays of a batch as tensors that share its memory.
-
-    Labels of int32 are copied to int64, which torchvision's datasets give and
-    torch's losses need: columns named label, and those whose names end in _label.
-    """
+    """The arrays of a batch as tensors that share its memory."""
     out = {}
     for c in pipeline.columns:
         t = torch.from_dlpack(batch[c.name])
         if c.dtype == "bfloat16":
             t = t.view(torch.bfloat16)
-        elif c.dtype == "int32" and (c.name == "label" or c.name.endswith("_label")):
-            t = t.long()
         out[c.name] = t
     return out
 

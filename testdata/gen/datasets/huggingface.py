@@ -14,9 +14,10 @@ os.environ["HF_HOME"] = tempfile.mkdtemp()
 
 import datasets
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import ClassLabel, Dataset, Features, Image, List, Value, load_dataset, load_from_disk
+from datasets import Array2D, ClassLabel, Dataset, Features, Image, List, Value, load_dataset, load_from_disk
 from shared import EXTENSIONS, encoded, file, integer
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -27,7 +28,7 @@ DTYPES = {"uint32": "int64", "uint64": "int64"}  # of those that infer-prep lack
 
 def value(t, v):
     """A value of an Arrow type as sourcetest.Golden compares it."""
-    if pa.types.is_string(t) or pa.types.is_binary(t) or pa.types.is_fixed_size_binary(t):
+    if pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_binary(t) or pa.types.is_fixed_size_binary(t):
         return encoded(v if isinstance(v, bytes) else v.encode())
     while pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t):
         t = t.value_type
@@ -175,10 +176,144 @@ def folder():
     return {"source": "image_folder", "params": params, "rows": want, "class_indexing": {n: i for i, n in enumerate(names)}}
 
 
-for d in ["parquet", "hub", "saved", "cache"]:
+def metadata():
+    """Folders with metadata.jsonl and metadata.csv."""
+    out = ROOT / "testdata" / "datasets" / "metadatafolder"
+    shutil.rmtree(out, ignore_errors=True)
+    images = sorted((ROOT / "testdata" / "images").glob("*.jpg"), key=lambda p: (p.stat().st_size, p.name))[:4]
+
+    def folder(name, *files):
+        (out / name).mkdir(parents=True, exist_ok=True)
+        for i, f in enumerate(files):
+            (out / name / f).parent.mkdir(exist_ok=True)
+            shutil.copy(images[i % 4], out / name / f)
+        return out / name
+
+    def lines(folder, rows):
+        (folder / "metadata.jsonl").write_text("".join(json.dumps(r, ensure_ascii=k % 2 == 0) + "\n" for k, r in enumerate(rows)))
+
+    lines(folder("jsonl/train", "0.jpg", "sub/1.jpg", "2.jpg", "not listed.jpg"), [
+        {"file_name": "sub/1.jpg", "mask_file_name": "0.jpg", "label": 3, "score": 1, "ok": True, "caption": "größe 😀", "objects": {"bbox": [[1, 2.5, 3, 4], [5, 6, 7, 8]], "ids": [7, 9]}, "grid": [[1], [2]]},
+        {"label": -1, "file_name": "./0.jpg", "mask_file_name": "sub/../2.jpg", "score": 0.1, "ok": False, "caption": "", "objects": {"ids": [], "bbox": [[0, 0, 0, 1]]}, "grid": [[], []]},
+        {"file_name": "2.jpg", "mask_file_name": "2.jpg", "label": 1 << 62, "score": 1e300, "ok": True, "caption": "a\n\"b\"", "objects": {"bbox": [[0, 0, 0, 0]], "ids": [-5]}, "grid": [[1, 2, 3]]}])
+    lines(folder("jsonl/my_test-2", "0.jpg"), [
+        {"file_name": "0.jpg", "mask_file_name": "0.jpg", "label": 0, "score": 0.0, "ok": False, "caption": "t", "objects": {"bbox": [[0.5, 0, 0, 0]], "ids": [1]}, "grid": [[5]]}])
+    root = folder("csv", "a/0.jpg", "b/1.jpg", "b/2.jpg")
+    (root / "metadata.csv").write_text('file_name,count,weight,flag,name,"odd, name"\r\na/0.jpg,7,0.5,TRUE,"two\nlines",1\r\nb/1.jpg,-07,2,False,"a ""b""",x\r\n"b/2.jpg", 8 ,1e-3,true,ü,TRUE\r\n')
+    (folder("two/valid/x", "0.jpg") / "metadata.csv").write_text("image_file_name,label\n0.jpg,1\n")
+    cases = []
+    for name, split in [("jsonl", "train"), ("jsonl", "test"), ("csv", "train"), ("two", "validation")]:
+        with tempfile.TemporaryDirectory() as cache:
+            d = load_dataset("imagefolder", data_dir=str(out / name), split=split, cache_dir=cache)
+            for c, f in d.features.items():
+                if isinstance(f, Image):
+                    d = d.cast_column(c, Image(decode=False))
+            want = [{k: v for k, v in r.items() if not k.endswith(".path")} for r in rows(Filled(d.data.table))]
+        params = {"dir": f"../../testdata/datasets/metadatafolder/{name}", "split": "" if name == "csv" else split, "columns": []}
+        cases.append({"source": "metadata_folder", "params": params, "rows": want})
+    write("../../../testdata/datasets/metadatafolder/datasets.json", f"datasets {datasets.__version__}", cases)
+
+
+def paths():
+    """Tables whose images are paths: Parquet and Arrow, in a folder with the images."""
+    out = OUT / "paths"
+    out.mkdir()
+    images = sorted((ROOT / "testdata" / "images").glob("*.jpg"), key=lambda p: (p.stat().st_size, p.name))[:2]
+    for i, p in enumerate(images):
+        (out / "images").mkdir(exist_ok=True)
+        shutil.copy(p, out / "images" / f"{i}.jpg")
+    features = Features({"image": Image(), "label": Value("int64")})
+    table = {"image": [{"bytes": None, "path": "images/1.jpg"}, {"bytes": b"here", "path": "images/0.jpg"}, {"bytes": None, "path": "images/0.jpg"}], "label": [1, 2, 3]}
+    d = Dataset.from_dict(table, features=features)
+    before = os.getcwd()
+    os.chdir(out)  # datasets opens paths relative to the working directory
+    try:
+        pq.write_table(d.data.table, "data.parquet")
+        with pa.ipc.new_stream("data.arrow", d.data.table.schema) as w:  # as datasets' cache; save_to_disk embeds the files
+            w.write_table(d.data.table.combine_chunks())
+        want = []
+        for r, raw in zip(load_dataset("parquet", data_files="data.parquet", split="train").cast_column("image", Image(decode=False)), table["image"]):
+            assert r["image"] == raw
+            want.append({"image": encoded(raw["bytes"] or Path(raw["path"]).read_bytes()), "image.path": encoded(raw["path"].encode()), "label": value(pa.int64(), r["label"])})
+        assert Dataset.from_file("data.arrow")[0]["image"].size == load_dataset("parquet", data_files="data.parquet", split="train")[0]["image"].size
+    finally:
+        os.chdir(before)
+    return [case("parquet", ["paths/data.parquet"], want), case("arrow", ["paths/data.arrow"], want)]
+
+
+def lerobot():
+    """Data sets of LeRobot in the layouts of versions 2.1 and 3.0, with two episodes of 3 and 2 frames."""
+    info = {"robot_type": "so100", "total_episodes": 2, "total_frames": 5, "total_tasks": 2, "total_chunks": 1, "chunks_size": 1000, "fps": 30, "splits": {"train": "0:2"}}
+    info["features"] = {
+        "observation.state": {"dtype": "float32", "shape": [6], "names": [f"joint {i}" for i in range(6)]},
+        "action": {"dtype": "float32", "shape": [2, 3], "names": None},
+        "observation.images.front": {"dtype": "image", "shape": [2, 2, 3], "names": ["height", "width", "channel"]},
+        "observation.images.top": {"dtype": "video", "shape": [480, 640, 3], "names": ["height", "width", "channel"]},
+        "next.done": {"dtype": "bool", "shape": [1], "names": None}, "timestamp": {"dtype": "float32", "shape": [1], "names": None},
+        **{k: {"dtype": "int64", "shape": [1], "names": None} for k in ["frame_index", "episode_index", "index", "task_index"]}}
+    features = Features({
+        "observation.state": List(Value("float32"), length=6), "action": Array2D((2, 3), "float32"), "observation.images.front": Image(),
+        "next.done": Value("bool"), "timestamp": Value("float32"), **{k: Value("int64") for k in ["frame_index", "episode_index", "index", "task_index"]}})
+    jpegs = sorted((ROOT / "testdata" / "images").glob("*.jpg"), key=lambda p: (p.stat().st_size, p.name))[:5]
+    tasks = ["pick it up", "größe"]
+    episodes, at = [], 0
+    for e, n in enumerate([3, 2]):
+        i = np.arange(n)
+        episodes.append(Dataset.from_dict({
+            "observation.state": (i[:, None] / 3 + np.arange(6)).astype(np.float32), "action": (i[:, None, None] + np.ones((n, 2, 3))).astype(np.float32),
+            "observation.images.front": [{"bytes": jpegs[at + k].read_bytes(), "path": f"frame_{k:06d}.png"} for k in range(n)],
+            "next.done": i == n - 1, "timestamp": (i / 30).astype(np.float32), "frame_index": i, "episode_index": [e] * n, "index": at + i, "task_index": [1 - e] * n}, features=features))
+        at += n
+    out = OUT / "lerobot"
+    for v in ["v2.1", "v3.0"]:
+        (out / v / "meta").mkdir(parents=True)
+        (out / v / "data" / "chunk-000").mkdir(parents=True)
+    old = info | {"codebase_version": "v2.1", "data_path": "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet"}
+    (out / "v2.1" / "meta" / "info.json").write_text(json.dumps(old, indent=4))
+    (out / "v2.1" / "meta" / "tasks.jsonl").write_text("".join(json.dumps({"task_index": i, "task": t}) + "\n" for i, t in enumerate(tasks)))
+    for e, d in enumerate(episodes):
+        d.to_parquet(out / "v2.1" / "data" / "chunk-000" / f"episode_{e:06d}.parquet")
+    new = info | {"codebase_version": "v3.0", "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"}
+    (out / "v3.0" / "meta" / "info.json").write_text(json.dumps(new, indent=4))
+    pd.DataFrame({"task_index": range(2)}, index=tasks).to_parquet(out / "v3.0" / "meta" / "tasks.parquet")
+    datasets.concatenate_datasets(episodes).to_parquet(out / "v3.0" / "data" / "chunk-000" / "file-000.parquet")
+    cases = []
+    for v in ["v2.1", "v3.0"]:
+        d = load_dataset(str(out / v / "data"), split="train")  # as LeRobotDataset loads it
+        assert d.features == features
+        want = []
+        for r in rows(d.data.table.cast(storage(d.data.table.schema))):
+            want.append(r | {"task": encoded(tasks[int(r["task_index"]["data"][0])].encode())})
+        cases.append({"source": "lerobot", "params": {"dir": f"../testdata/lerobot/{v}", "columns": []}, "rows": want})
+    write("datasets_lerobot.json", f"datasets {datasets.__version__}", cases)
+
+
+def storage(schema):
+    """A schema without extension types, which datasets gives arrays."""
+    return pa.schema([pa.field(f.name, f.type.storage_type if isinstance(f.type, pa.ExtensionType) else f.type) for f in schema])
+
+
+class Filled:
+    """A table whose images have the bytes of their files."""
+
+    def __init__(self, table):
+        self.table, self.schema = table, table.schema
+
+    def to_pylist(self):
+        l = self.table.to_pylist()
+        for r in l:
+            for k, v in r.items():
+                if isinstance(v, dict) and set(v) == {"bytes", "path"}:
+                    r[k] = v | {"bytes": Path(v["path"]).read_bytes()}
+        return l
+
+
+for d in ["parquet", "hub", "saved", "cache", "paths", "lerobot"]:
     shutil.rmtree(OUT / d, ignore_errors=True)
 parquet()
-cases = images()
+cases = images() + paths()
+metadata()
+lerobot()
 write("../../../testdata/datasets/imagefolder/datasets.json", f"datasets {datasets.__version__}", [folder()])
 for source in ["parquet", "arrow"]:
     write(f"datasets_{source}.json", f"datasets {datasets.__version__}", [c for c in cases if c["source"] == source])

@@ -91,7 +91,7 @@ shutil.rmtree(OUT, ignore_errors=True)
 OUT.mkdir()
 cases = [write("all", COLUMNS), write("written", WRITTEN)]
 few = {k: COLUMNS[k] for k in ["bytes", "int", "str"]}
-cases += [write(c.split(":")[0], few, compression=c) for c in ["zstd:7", "gz", "snappy"]]
+cases += [write(c.split(":")[0], few, compression=c) for c in ["zstd:7", "gz", "bz2", "snappy"]]
 with MDSWriter(out=str(OUT / "odd"), columns={"pkl": "pkl", "int": "int", "list": "list[png]"}) as w:
     w.write({"pkl": 1, "int": 5, "list": []})
 lines = []

@@ -19,6 +19,11 @@ func text(name string, args int, doc string) {
 	fmt.Fprintf(&out, "\n// %s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n", doc, name, args)
 }
 
+// textFrame is text for a function with local memory.
+func textFrame(name string, frame, args int, doc string) {
+	fmt.Fprintf(&out, "\n// %s\nTEXT ·%s(SB), 0, $%d-%d\n", doc, name, frame, args)
+}
+
 // p writes an instruction in the syntax of Go's assembler.
 func p(format string, args ...any) { fmt.Fprintf(&out, "\t"+format+"\n", args...) }
 
@@ -43,6 +48,15 @@ func halves(name string, v ...int) {
 	var b []byte
 	for _, x := range v {
 		b = binary.LittleEndian.AppendUint16(b, uint16(x))
+	}
+	data(name, b)
+}
+
+// shuffle defines a constant of bytes. Indices below 0 select no byte.
+func shuffle(name string, v ...int) {
+	var b []byte
+	for _, x := range v {
+		b = append(b, byte(x))
 	}
 	data(name, b)
 }

@@ -26,6 +26,7 @@ func (v V) b8() vec  { return vec{v, 0, false} }
 func (v V) b16() vec { return vec{v, 0, true} }
 func (v V) h4() vec  { return vec{v, 1, false} }
 func (v V) h8() vec  { return vec{v, 1, true} }
+func (v V) s2() vec  { return vec{v, 2, false} }
 func (v V) s4() vec  { return vec{v, 2, true} }
 func (v V) d2() vec  { return vec{v, 3, true} }
 
@@ -85,6 +86,15 @@ func sqadd(d, n, m vec)   { sized("sqadd", 0, 0b00001, d, n, m) }
 func uqsub(d, n, m vec)   { sized("uqsub", 1, 0b00101, d, n, m) }
 func cmtst(d, n, m vec)   { sized("cmtst", 0, 0b10001, d, n, m) }
 func sqdmulh(d, n, m vec) { sized("sqdmulh", 0, 0b10110, d, n, m) }
+func sqsub(d, n, m vec)   { sized("sqsub", 0, 0b00101, d, n, m) }
+func uqadd(d, n, m vec)   { sized("uqadd", 1, 0b00001, d, n, m) }
+func uhadd(d, n, m vec)   { sized("uhadd", 1, 0b00000, d, n, m) }
+func urhadd(d, n, m vec)  { sized("urhadd", 1, 0b00010, d, n, m) }
+func uabd(d, n, m vec)    { sized("uabd", 1, 0b01110, d, n, m) }
+func umax(d, n, m vec)    { sized("umax", 1, 0b01100, d, n, m) }
+func cmhi(d, n, m vec)    { sized("cmhi", 1, 0b00110, d, n, m) }
+func cmhs(d, n, m vec)    { sized("cmhs", 1, 0b00111, d, n, m) }
+func cmeq(d, n, m vec)    { sized("cmeq", 1, 0b10001, d, n, m) }
 func logic(name string, u, size uint32, d, n, m vec) {
 	want(d.size == 0, name, d)
 	same(name, u<<29|size<<22|0b00011<<11, d, n, m)
@@ -92,6 +102,13 @@ func logic(name string, u, size uint32, d, n, m vec) {
 func and(d, n, m vec) { logic("and", 0, 0, d, n, m) }
 func orr(d, n, m vec) { logic("orr", 0, 2, d, n, m) }
 func eor(d, n, m vec) { logic("eor", 1, 0, d, n, m) }
+func bic(d, n, m vec) { logic("bic", 0, 1, d, n, m) }
+
+// bsl selects the bits of n where d has ones, else those of m. bit copies those
+// of n to d where m has ones, bif where it has zeros.
+func bsl(d, n, m vec) { logic("bsl", 1, 1, d, n, m) }
+func bit(d, n, m vec) { logic("bit", 1, 2, d, n, m) }
+func bif(d, n, m vec) { logic("bif", 1, 3, d, n, m) }
 
 // mov copies a register with orr.
 func mov(d, n V) { orr(d.b16(), n.b16(), n.b16()) }
@@ -124,6 +141,7 @@ func wide(name string, u, op uint32, d, n, m vec) {
 	word(0x0E200000|m.Q()|u<<29|m.size<<22|uint32(m.n)<<16|op<<12|uint32(n.n)<<5|uint32(d.n), "%s%s %v, %v, %v", name, m.two(), d, n, m)
 }
 func uaddw(d, n, m vec) { wide("uaddw", 1, 0b0001, d, n, m) }
+func usubw(d, n, m vec) { wide("usubw", 1, 0b0011, d, n, m) }
 
 // element encodes a lane as the last operand.
 func element(l lane) uint32 {
@@ -169,6 +187,7 @@ func right(name string, u, op uint32, d, n vec, by int) {
 func sshr(d, n vec, by int)  { right("sshr", 0, 0b00000, d, n, by) }
 func srshr(d, n vec, by int) { right("srshr", 0, 0b00100, d, n, by) }
 func ushr(d, n vec, by int)  { right("ushr", 1, 0b00000, d, n, by) }
+func urshr(d, n vec, by int) { right("urshr", 1, 0b00100, d, n, by) }
 func srsra(d, n vec, by int) { right("srsra", 0, 0b00110, d, n, by) }
 func ssra(d, n vec, by int)  { right("ssra", 0, 0b00010, d, n, by) }
 func shl(d, n vec, by int) {
@@ -230,6 +249,18 @@ func pairs(name string, op uint32, d, n vec) {
 func uaddlp(d, n vec) { pairs("uaddlp", 0b00010, d, n) }
 func uadalp(d, n vec) { pairs("uadalp", 0b00110, d, n) }
 
+// addv adds all lanes of n to the first one of d.
+func addv(d V, n vec) {
+	want(n.q && n.size < 3, "addv", n)
+	word(0x0E31B800|n.Q()|n.size<<22|uint32(n.n)<<5|uint32(d), "addv %c%d, %v", "bhs"[n.size], d, n)
+}
+
+// uaddlv adds all bytes of n to the first word of d.
+func uaddlv(d V, n vec) {
+	want(n.size == 0, "uaddlv", n)
+	word(0x2E303800|n.Q()|uint32(n.n)<<5|uint32(d), "uaddlv h%d, %v", d, n)
+}
+
 // permute encodes the zip, uzp and trn instructions.
 func permute(name string, op uint32, d, n, m vec) {
 	want(d.size == n.size && n.size == m.size && d.q == n.q && n.q == m.q, name, d, n, m)
@@ -238,6 +269,7 @@ func permute(name string, op uint32, d, n, m vec) {
 func uzp1(d, n, m vec) { permute("uzp1", 1, d, n, m) }
 func trn1(d, n, m vec) { permute("trn1", 2, d, n, m) }
 func zip1(d, n, m vec) { permute("zip1", 3, d, n, m) }
+func zip2(d, n, m vec) { permute("zip2", 7, d, n, m) }
 func uzp2(d, n, m vec) { permute("uzp2", 5, d, n, m) }
 func trn2(d, n, m vec) { permute("trn2", 6, d, n, m) }
 
@@ -316,6 +348,14 @@ func st1(regs int, v vec, at R, by int) { multiple("st1", ones[regs], 0, regs, v
 
 var ones = [5]uint32{1: 0b0111, 2: 0b1010, 3: 0b0110, 4: 0b0010}
 
+// ld1Step and st1Step access one register and then move the address by step.
+func ld1Step(v vec, at, step R) { stepped("ld1", 1, v, at, step) }
+func st1Step(v vec, at, step R) { stepped("st1", 0, v, at, step) }
+
+func stepped(name string, load uint32, v vec, at, step R) {
+	word(0x0C807000|load<<22|v.Q()|v.size<<10|uint32(step)<<16|uint32(at)<<5|uint32(v.n), "%s {%v}, [x%d], x%d", name, v, at, step)
+}
+
 // ld2 to ld4 and st2 to st4 interleave lanes: lane i of register r is element
 // regs*i+r.
 func ld2(v vec, at R, by int) { multiple("ld2", 0b1000, 1, 2, v, at, by) }
@@ -362,12 +402,29 @@ func ldur(d V, at R, off int) {
 }
 
 // st1Lane stores a lane of 4 or 8 bytes; ld1Lane loads one of 2 to 8. by is the
-// post-increment of the address: 0, or the number of bytes.
+// post-increment of the address: 0, or the number of bytes. The Step forms then
+// move the address by step.
 func st1Lane(n lane, at R)         { single("st1", 0, n, at, 0) }
 func ld1Lane(n lane, at R, by int) { single("ld1", 1, n, at, by) }
 
+func ld1LaneStep(n lane, at, step R) { singleStep("ld1", 1, n, at, step) }
+func st1LaneStep(n lane, at, step R) { singleStep("st1", 0, n, at, step) }
+
 func single(name string, load uint32, n lane, at R, by int) {
 	want(by == 0 || by == 1<<n.size, name, by)
+	code, post := laneCode(name, load, n, at), ""
+	if by != 0 {
+		code |= 1<<23 | 31<<16
+		post = fmt.Sprintf(", #%d", by)
+	}
+	word(code, "%s {v%d.%c}[%d], [x%d]%s", name, n.n, "bhsd"[n.size], n.i, at, post)
+}
+
+func singleStep(name string, load uint32, n lane, at, step R) {
+	word(laneCode(name, load, n, at)|1<<23|uint32(step)<<16, "%s {v%d.%c}[%d], [x%d], x%d", name, n.n, "bhsd"[n.size], n.i, at, step)
+}
+
+func laneCode(name string, load uint32, n lane, at R) uint32 {
 	code := 0x0D000000 | load<<22 | uint32(at)<<5 | uint32(n.n)
 	switch n.size {
 	case 1:
@@ -379,10 +436,5 @@ func single(name string, load uint32, n lane, at R, by int) {
 	default:
 		want(false, name, n)
 	}
-	post := ""
-	if by != 0 {
-		code |= 1<<23 | 31<<16
-		post = fmt.Sprintf(", #%d", by)
-	}
-	word(code, "%s {v%d.%c}[%d], [x%d]%s", name, n.n, "bhsd"[n.size], n.i, at, post)
+	return code
 }

@@ -12,13 +12,20 @@ import (
 // groups maps the name of each output file (-group) to the function that writes
 // it.
 var groups = map[string]func(){
-	"jpeg":     func() { ycc(); idct(); idct4(); idct2(); upsample() },
-	"encode":   func() { fdct(); rgbToYCC(); downsample() },
-	"resample": resample,
-	"pixels":   pixels,
-	"blur":     blur,
-	"cv":       cv,
-	"yuv":      yuv,
+	"jpeg":      func() { ycc(); idct(); idct4(); idct2(); upsample() },
+	"encode":    func() { fdct(); rgbToYCC(); downsample() },
+	"resample":  resample,
+	"pixels":    pixels,
+	"blur":      blur,
+	"cv":        cv,
+	"yuv":       yuv,
+	"pngfilter": png,
+	"adler":     adler,
+	"vp8":       vp8,
+	"find":      findWord,
+	"palette":   palette,
+	"vp8l":      vp8l,
+	"rearrange": rearrange,
 }
 
 func main() {

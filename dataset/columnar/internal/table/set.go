@@ -31,6 +31,7 @@ type Column[C any] interface {
 // columns. It is what the sources of all formats share.
 type Set[F File, C Column[C]] struct {
 	Format string // its name, for errors
+	Images *Images
 	Files  []F
 	All    []C   // the columns of each file
 	Wanted []int // the chosen ones of All
@@ -145,6 +146,9 @@ func (s *Set[F, C]) Close() error {
 	var errs []error
 	for _, f := range s.Files {
 		errs = append(errs, f.Close())
+	}
+	if s.Images != nil {
+		errs = append(errs, s.Images.Close())
 	}
 	s.Files, s.ends = nil, nil
 	return errors.Join(errs...)

@@ -1,15 +1,13 @@
-//go:build !purego
+//go:build (amd64 || arm64) && !purego
 
 package kernel
-
-import "github.com/infer-prep/infer-prep/internal/cpu"
 
 // adlerRow adds the first bytes of p in assembly and returns how many.
 func adlerRow(p []byte, sums *[2]uint32) int {
 	n := len(p) &^ 31
-	if n == 0 || !cpu.Has(cpu.AVX2) {
+	if n == 0 || !hasSIMD() {
 		return 0
 	}
-	adlerAVX2(&p[0], n, sums)
+	adlerSIMD(&p[0], n, sums)
 	return n
 }
