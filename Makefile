@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-tiff parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -58,6 +58,16 @@ test-device: ## the tests that need ONNX Runtime
 	INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -run 'Device|Classifier' ./cmd/internal/cli && \
 	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -count=1 ./device/ort && \
 	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -race ./device/...; }
+
+# The tests that need libavif and libheif, which test leaves out: with the pinned wheels of Pillow and
+# pillow-heif, and with Debian 12's libavif15 if it is there.
+test-phone: ## the tests that need libavif and libheif: AVIF and HEIC
+	@py=$$(parity/venv.sh testdata/gen/requirements-phone.txt) && site=$$("$$py" -c 'import os, PIL; print(os.path.dirname(os.path.dirname(PIL.__file__)))') && \
+	INFER_PREP_AVIF=$$site/pillow.libs INFER_PREP_HEIF=$$site/pillow_heif.libs $(GO) test -vet=off -count=1 ./codec/avif ./codec/heif && \
+	for l in /usr/lib/*/libavif.so.15; do \
+		[ -e "$$l" ] || { echo "test-phone: libavif.so.15 is missing (Debian 12: libavif15): its layout is not tested"; break; }; \
+		INFER_PREP_AVIF=$$l $(GO) test -vet=off -count=1 ./codec/avif || exit 1; \
+	done
 
 # ONNX Runtime with OpenVINO from PyPI, for x86-64; not a part of .ci/run.
 test-openvino: ## the classifier of the examples on ort:openvino, on the CPU
@@ -192,6 +202,7 @@ parity: ## PHOTOS=DIR: comparison with the references
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS) && $$py parity/torch_uint8.py bin/infer-prep && \
 	bin/infer-prep importers --coverage --json >bin/coverage.json && $$py testdata/gen/importers/transformers_classes.py --check bin/coverage.json && $$py testdata/gen/importers/transformers_processors.py --check && $$py parity/keys.py && $$py testdata/gen/importers/transform_classes.py --check
 	@parity/more.sh bin/infer-prep $(PHOTOS)
+	@$(MAKE) --no-print-directory parity-phone
 
 # 800 JPEG files of quality 95 to 100 (noise, and the photographs of the folder PHOTOS) against Pillow.
 parity-extremes: ## PHOTOS=DIR: 800 JPEG files of quality 95 to 100, compared with Pillow
@@ -214,6 +225,13 @@ parity-configs: ## PHOTOS=DIR: 200 random changes of transformers' configuration
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/random_configs.py bin/infer-prep "$(PHOTOS)"
+
+# AVIF and HEIC files of random kinds, and of photographs.
+parity-phone: ## 40 AVIF and 40 HEIC files, compared with Pillow and pillow-heif; PHOTOS=DIR adds photographs
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@py=$$(parity/venv.sh testdata/gen/requirements-phone.txt) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	$$py testdata/gen/codecs/phone.py "$$dir" 40 $(PHOTOS) && $$py parity/phone.py bin/infer-prep "$$dir"
 
 # 2,000 windows of 100 generated TIFF files: codec/tiff against rasterio (GDAL) and tifffile.
 parity-tiff: ## windows of TIFF files, compared with rasterio and tifffile

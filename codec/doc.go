@@ -2,7 +2,8 @@
 // QOI, TGA, ICO and DIB) to exactly the pixels of Pillow 13.0.0.
 //
 // The format packages register themselves when they are imported. Import
-// codec/all for every format, or only the packages that are needed:
+// codec/all for every format that needs no library of C, or only the packages
+// that are needed; codec/avif and codec/heif load such libraries:
 //
 //	import _ "github.com/infer-prep/infer-prep/codec/all"
 //

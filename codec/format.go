@@ -10,7 +10,7 @@ import (
 )
 
 // Format describes one image file format. Format packages register theirs when
-// they are imported; codec/all imports every one.
+// they are imported; codec/all imports every one that needs no library of C.
 type Format struct {
 	Name string // lower case: "jpeg"
 	// Magic lists patterns of a file's first bytes, at most 64 each. A '?'
@@ -70,7 +70,7 @@ type Config struct {
 	Format        string // "jpeg", …
 	Width, Height int    // size as stored, before orientation
 	Mode          Mode
-	Depth         int    // bits per sample as stored: 1, 2, 4, 8, 12 or 16
+	Depth         int    // bits per sample as stored: 1, 2, 4, 8, 10, 12 or 16
 	Orientation   int    // EXIF's, 1 to 8; 1 if the file has none
 	HasAlpha      bool   // an alpha channel, transparent palette entries, or a colour key
 	Frames        int    // number of frames; 2 if there are more and the header has no count
@@ -187,10 +187,10 @@ var known = [...]struct{ pattern, name, folder string }{
 	{"RIFF????WEBP", "WebP", "webp"},
 	{"II+\x00", "BigTIFF", "tiff"},
 	{"MM\x00+", "big-endian BigTIFF", ""},
-	{"????ftypavi", "AVIF", ""},
-	{"????ftyphe", "HEIF", ""},
-	{"????ftypmif1", "HEIF", ""},
-	{"????ftypmsf1", "HEIF", ""},
+	{"????ftypavi", "AVIF", "avif"},
+	{"????ftyphe", "HEIF", "heif"},
+	{"????ftypmif1", "HEIF", "heif"},
+	{"????ftypmsf1", "HEIF", "heif"},
 	{"????ftypcrx ", "Canon CR3 (camera raw)", ""},
 	{"????ftypqt  ", "QuickTime (video)", ""},
 	{"????ftyp", "MP4 (video)", ""},

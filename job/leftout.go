@@ -40,6 +40,7 @@ func leftOut(path string, head []byte) (why string, named bool) {
 	_, err := codec.DecodeConfig(head, nil)
 	if errors.Is(err, codec.ErrUnsupported) {
 		why, _, _ = strings.Cut(strings.TrimPrefix(err.Error(), "codec: "), ": want ")
+		why, _, _ = strings.Cut(why, " is not linked: ")
 		other := slices.ContainsFunc(otherFiles, func(end string) bool { return strings.HasSuffix(why, end) })
 		return why, named || !other
 	}

@@ -70,7 +70,7 @@ platform() {
   local name=$1 list=$2 exec=$3 tags=() env=(); shift 3
   local id=${name//[^a-zA-Z0-9]/_} start=$SECONDS
   local log=$dir/$id.log times=$dir/times/$id
-  case " $* " in *' -tags purego '*) tags=(-tags purego) ;; esac
+  case " $* " in *' -tags purego '*) tags=(-tags purego) ;; *' -tags noclib '*) tags=(-tags noclib) ;; esac
   while [ "$1" != -- ]; do env+=("$1"); shift; done; shift
   [ "$exec" = cached ] || set -- "$@" -exec "$timed $exec"
   # go test reports the errors of go list
@@ -110,10 +110,11 @@ executor "$wasmSIMD" env $go127 "$GO"
 # and kernels of thousands of taps, which take a third of package transforms' time
 # there; they blur with smaller ones. 386 runs all of it.
 left='^TestRegistry(Memory|Allocations|Concurrent)$|^TestGoldens$/^antialias_blur$/_to_(4x3|5x5)$'
-# EMULATOR is for tests that run themselves again.
+# EMULATOR is for tests that run themselves again. The tag makes programs static,
+# because the emulators have no C library.
 emulated() { # emulated NAME QEMU PACKAGES ENV...
   local name=$1 qemu=qemu-$2-static list=$3; shift 3
-  platform "$name (qemu)" "$list" "$qemu" "$@" CGO_ENABLED=0 EMULATOR=$qemu -- "${more[@]}" -skip "$left"
+  platform "$name (qemu)" "$list" "$qemu" "$@" CGO_ENABLED=0 EMULATOR=$qemu -- "${more[@]}" -tags noclib -skip "$left"
 }
 # builds GOOS/GOARCH PACKAGES...: a program, with all that it links. It does not
 # run, and is not optimized, which takes two thirds of the time.

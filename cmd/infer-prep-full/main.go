@@ -13,6 +13,8 @@ import (
 	"github.com/infer-prep/infer-prep/transforms/plugin"
 
 	// The rest of the light program.
+	_ "github.com/infer-prep/infer-prep/codec/avif"
+	_ "github.com/infer-prep/infer-prep/codec/heif"
 	_ "github.com/infer-prep/infer-prep/device/ort"
 
 	// The encoder of pack --encoder jpegli.

@@ -8,7 +8,9 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli"
 	"github.com/infer-prep/infer-prep/transforms/plugin"
 
-	// It cannot be linked together with device/webgpu, and neither can plugin.
+	// These cannot be linked together with device/webgpu. Neither can plugin.
+	_ "github.com/infer-prep/infer-prep/codec/avif" // registers AVIF, where the library is found
+	_ "github.com/infer-prep/infer-prep/codec/heif" // registers HEIC, where the library is found
 	_ "github.com/infer-prep/infer-prep/device/ort"
 )
 

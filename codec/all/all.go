@@ -1,4 +1,5 @@
-// Package all links every image format that codec knows, by importing them.
+// Package all links every image format that needs no library of C, by importing
+// them. Programs import codec/avif and codec/heif themselves.
 package all
 
 import (

@@ -3,6 +3,7 @@
 package clib
 
 import (
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -25,6 +26,23 @@ func Load(path, symbol string) (uintptr, error) { return load(path, symbol) }
 func Call(fn uintptr, args ...uintptr) uintptr {
 	r, _, _ := purego.SyscallN(fn, args...)
 	return r
+}
+
+// CallPair is Call for a function that returns a structure of 16 bytes without
+// floats by value.
+//
+//go:uintptrescapes
+func CallPair(fn uintptr, args ...uintptr) (first, second uintptr) {
+	if runtime.GOOS == "windows" && runtime.GOARCH == "amd64" { // returned through memory
+		result := new([2]uintptr)
+		var pinned runtime.Pinner
+		defer pinned.Unpin()
+		pinned.Pin(result)
+		purego.SyscallN(fn, append([]uintptr{uintptr(unsafe.Pointer(result))}, args...)...)
+		return result[0], result[1]
+	}
+	first, second, _ = purego.SyscallN(fn, args...)
+	return first, second
 }
 
 // arguments pools the arguments of Call8, since those of a variadic function

@@ -15,6 +15,9 @@ func Load(path, _ string) (uintptr, error) { return 0, Unsupported(path) }
 // Call returns 0.
 func Call(uintptr, ...uintptr) uintptr { return 0 }
 
+// CallPair returns zeros.
+func CallPair(uintptr, ...uintptr) (first, second uintptr) { return 0, 0 }
+
 // Call8 returns 0.
 func Call8(_, _, _, _, _, _, _, _, _ uintptr) uintptr { return 0 }
 
