@@ -154,7 +154,7 @@ func TestPipesOfScripts(t *testing.T) {
 // TestOtherFormatsAreNamed runs files of formats that are not decoded.
 func TestOtherFormatsAreNamed(t *testing.T) {
 	files := map[string]string{
-		"a.svg": "<?xml version=\"1.0\"?><svg/>", "a.mp4": "\x00\x00\x00\x18ftypisom", "a.ico": "\x00\x00\x01\x00\x01\x00", "a.ppm": "P6\n2 2\n255\n",
+		"a.svg": "<?xml version=\"1.0\"?><svg/>", "a.mp4": "\x00\x00\x00\x18ftypisom", "a.cur": "\x00\x00\x02\x00\x01\x00", "a.psd": "8BPS\x00\x01",
 		"a.cr2": "II*\x00\x10\x00\x00\x00CR\x02\x00\x00\x00\x00\x00\x00\x00",
 	}
 	dir := t.TempDir()
@@ -162,7 +162,7 @@ func TestOtherFormatsAreNamed(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	t.Chdir(dir)
-	for name, want := range map[string]string{"a.svg": "SVG", "a.mp4": "MP4 (video)", "a.ico": "ICO (icon)", "a.ppm": "PPM", "a.cr2": "a Canon CR2 file (camera raw)"} {
+	for name, want := range map[string]string{"a.svg": "SVG", "a.mp4": "MP4 (video)", "a.cur": "CUR (cursor)", "a.psd": "PSD (Photoshop)", "a.cr2": "a Canon CR2 file (camera raw)"} {
 		r := call(t, "run", "--preset", "imagenet", "-o", "out", name)
 		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "unsupported: "+want, name)
