@@ -24,14 +24,14 @@ type RowDecoder interface {
 }
 
 // DecodeRows decodes the pixels of a region of the result and passes them to
-// sink as rows with the result's channels. An error may follow rows; the caller
-// then discards them. Except for TIFF, it refuses the images that Decode
-// refuses, even for damage outside the region.
+// sink as rows with the result's channels. It refuses the images that Decode
+// refuses, even for damage outside the region. An error may follow rows; the
+// caller then discards them.
 //
 // JPEG needs memory for a few rows and computes no pixels outside the region.
-// PNG needs memory for two rows. TIFF reads the strips and tiles of the region
-// only, and needs memory for a row of them. Other formats, interlaced PNG, and
-// images that have to be turned are decoded whole first.
+// PNG needs memory for two rows, TIFF for a row of strips or tiles of the
+// region. Other formats, interlaced PNG, and images that have to be turned are
+// decoded whole first.
 //
 // A region that is empty or not within the image is an error.
 func (i *Image) DecodeRows(sink RowSink, region Region) error {

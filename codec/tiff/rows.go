@@ -12,8 +12,9 @@ func (d *decoder) Colors(dst *codec.Raster) error {
 	return nil
 }
 
-// DecodeRows implements codec.RowDecoder. It decodes the strips and tiles of
-// the region only; with CCITT also those before, on which it depends.
+// DecodeRows implements codec.RowDecoder. It keeps the strips and tiles of the
+// region only, and decodes the others to find damage, for which Pillow refuses
+// the whole image.
 func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, err error) {
 	defer d.release()
 	h, b := &d.h, &d.band
@@ -26,29 +27,33 @@ func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, 
 	}
 	x0, x1 := region.Left/h.blockW, (region.Left+region.Width-1)/h.blockW+1
 	y0, y1 := region.Top/h.blockH, (region.Top+region.Height-1)/h.blockH+1
-	if h.fax() {
-		for i := range min(y0*h.across, n) {
-			if _, err := d.blocks.read(i, 0); err != nil {
-				return nil, err
-			}
-		}
-		x0, x1 = 0, h.across
-	}
 	left, right := x0*h.blockW, min(x1*h.blockW, h.width)
-	for y := y0; y < y1; y++ {
+	for y := range h.down {
 		top := y * h.blockH
-		b.Reset(h.mode, right-left, min(h.blockH, h.height-top))
-		if n < h.blocks() {
-			clear(b.Pix)
+		wanted := y >= y0 && y < y1
+		if wanted {
+			b.Reset(h.mode, right-left, min(h.blockH, h.height-top))
+			if n < h.blocks() {
+				clear(b.Pix)
+			}
 		}
 		for plane := range h.planes {
-			for x := x0; x < x1; x++ {
-				if i := (plane*h.down+y)*h.across + x; i < n {
-					if err := d.place(b, i, left, top); err != nil {
-						return nil, err
-					}
+			for x := range h.across {
+				i := (plane*h.down+y)*h.across + x
+				switch {
+				case i >= n:
+				case wanted && x >= x0 && x < x1:
+					err = d.place(b, i, left, top)
+				default:
+					_, err = d.block(i)
+				}
+				if err != nil {
+					return nil, err
 				}
 			}
+		}
+		if !wanted {
+			continue
 		}
 		from, to := max(region.Top, top), min(region.Top+region.Height, top+b.Height)
 		pix, size := b.Pix[(from-top)*b.Stride:], h.mode.Size()

@@ -249,15 +249,28 @@ func (d *decoder) release() {
 	d.h.tables = nil
 }
 
+// blockAt returns the first pixel of block i and the size of what is in the
+// image.
+func (h *header) blockAt(i int) (x, y, w, ht int) {
+	at := i % (h.across * h.down)
+	x, y = at%h.across*h.blockW, at/h.across*h.blockH
+	return x, y, min(h.blockW, h.width-x), min(h.blockH, h.height-y)
+}
+
+// block decodes block i, of which what is in the image must be there.
+func (d *decoder) block(i int) ([]byte, error) {
+	h := &d.h
+	_, _, w, ht := h.blockAt(i)
+	return d.blocks.read(i, h.rowBytes()*(ht-1)+(w*h.bits*(h.samples/h.planes)+7)/8)
+}
+
 // place decodes block i. The first pixel of dst is pixel (left, top) of the
 // image; the block is within dst.
 func (d *decoder) place(dst *codec.Raster, i, left, top int) error {
 	h := &d.h
-	at, plane := i%(h.across*h.down), i/(h.across*h.down)
-	x, y := at%h.across*h.blockW, at/h.across*h.blockH
-	rowBytes := h.rowBytes()
-	w, ht := min(h.blockW, h.width-x), min(h.blockH, h.height-y)
-	src, err := d.blocks.read(i, rowBytes*(ht-1)+(w*h.bits*(h.samples/h.planes)+7)/8)
+	x, y, w, ht := h.blockAt(i)
+	plane, rowBytes := i/(h.across*h.down), h.rowBytes()
+	src, err := d.block(i)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ const maxNotHere = 8
 // is: functions, and parts of classes.
 var own = map[string]string{
 	"feedback_policy":      "random_choice with weights that a training changes",
+	"decode_native":        "decode_image of torchvision.io, which is no class, and tifffile",
 	"map_window":           "what bounding_box_augment draws",
 	"mix_chains":           "what aug_mix draws",
 	"cutmix":               "what random_cutmix draws",
