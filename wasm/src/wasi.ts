@@ -62,6 +62,7 @@ export function wasi(memory: () => WebAssembly.Memory): { imports: WebAssembly.I
       fd_write: print,
       fd_close: () => badf,
       fd_read: () => badf,
+      fd_pread: () => badf,
       fd_seek: () => badf,
       fd_filestat_get: () => badf,
       fd_fdstat_get: (fd: number, at: number) => {
