@@ -117,7 +117,7 @@ wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package i
 # The C library: programs in C and C++, with the graphs of all importers and the speed beside Go's.
 # Two packages at a time would compile the library twice.
 capi-test: ## the C library: programs in C and C++ with all graphs, 8 threads, forks, signals, sanitizers, the speed beside Go's
-	INFER_PREP_CAPI=1 $(GO) test -p 1 -vet=off -count=1 -v ./capi/... ./examples/cpp
+	INFER_PREP_CAPI=1 $(GO) test -p 1 -vet=off -count=1 -v -timeout 20m ./capi/... ./examples/cpp
 
 # Debian: gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64.
 capi-windows-test: ## the C library for Windows: built with MinGW-w64, and run in Wine with all graphs

@@ -1,5 +1,6 @@
 // Package all links every image format that needs no library of C, by importing
-// them. Programs import codec/avif and codec/heif themselves.
+// them. Programs import codec/avif and codec/heif themselves. Builds with the
+// tag small leave out PNM, QOI and TGA.
 package all
 
 import (
@@ -7,9 +8,6 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/gif"  // registers GIF
 	_ "github.com/infer-prep/infer-prep/codec/jpeg" // registers JPEG
 	_ "github.com/infer-prep/infer-prep/codec/png"  // registers PNG
-	_ "github.com/infer-prep/infer-prep/codec/pnm"  // registers PBM, PGM, PPM and PFM
-	_ "github.com/infer-prep/infer-prep/codec/qoi"  // registers QOI
-	_ "github.com/infer-prep/infer-prep/codec/tga"  // registers TGA
 	_ "github.com/infer-prep/infer-prep/codec/tiff" // registers TIFF
 	_ "github.com/infer-prep/infer-prep/codec/webp" // registers WebP
 )
