@@ -1,9 +1,7 @@
 package avif
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -18,8 +16,9 @@ import (
 const Environment = "INFER_PREP_AVIF"
 
 // where describes where libavif may be.
-func where() *clib.Library {
-	l := &clib.Library{
+func where() *clib.Decoder {
+	l := &clib.Decoder{Name: "libavif", Format: "AVIF", Install: "Debian: libavif15 or libavif16; pip install pillow==13.0.0 in the Python environment in use"}
+	l.Library = clib.Library{
 		Environment: Environment, Packages: []string{"pillow.libs", "PIL/.dylibs"}, Conda: true,
 		Files: []string{"libavif-*.so.*", "libavif.so.16*", "libavif.so.15*"}, System: "libavif.so.16",
 	}
@@ -90,10 +89,7 @@ func layoutOf(version string) (layout, bool) {
 
 // load loads and checks the library at its first use. The result never changes.
 var load = sync.OnceValues(func() (*library, error) {
-	if !clib.Supported {
-		return nil, clib.Unsupported("libavif, which decodes AVIF")
-	}
-	path, err := where().Find("", "")
+	path, err := where().Find()
 	if err != nil {
 		return nil, err
 	}
@@ -106,22 +102,8 @@ var load = sync.OnceValues(func() (*library, error) {
 
 // open loads the library at path, "" if none was found.
 func open(path string) (*library, error) {
-	l := &library{path: path}
-	address := func(symbol string) (fn uintptr, err error) {
-		if path == "" {
-			err = errors.New("no file of that name")
-		} else {
-			fn, err = clib.Load(path, symbol)
-		}
-		switch {
-		case err != nil && (path == "" || filepath.Base(path) == path):
-			return 0, fmt.Errorf("libavif, which decodes AVIF, was not found. Install it (Debian: libavif15 or libavif16; pip install pillow==13.0.0 in the Python environment in use), or name it or its folder in the environment variable %s (%w)", Environment, err)
-		case err != nil:
-			return 0, fmt.Errorf("libavif: %w", err)
-		}
-		return fn, nil
-	}
-	version, err := address("avifVersion")
+	l, at := &library{path: path}, where()
+	version, err := at.Address(path, "avifVersion")
 	if err != nil {
 		return nil, err
 	}
@@ -130,17 +112,17 @@ func open(path string) (*library, error) {
 	if l.layout, known = layoutOf(l.version); !known {
 		return nil, fmt.Errorf("libavif: %s: version %q, want 0.11 or 1.0 to 1.%d", path, l.version, newest)
 	}
-	for _, f := range []struct {
-		fn     *uintptr
-		symbol string
-	}{
-		{&l.create, "avifDecoderCreate"}, {&l.destroy, "avifDecoderDestroy"}, {&l.setMemory, "avifDecoderSetIOMemory"},
-		{&l.parse, "avifDecoderParse"}, {&l.next, "avifDecoderNextImage"}, {&l.text, "avifResultToString"},
-	} {
-		if *f.fn, err = address(f.symbol); err != nil {
-			return nil, err
-		}
+	if err := at.Addresses(path, map[string]*uintptr{
+		"avifDecoderCreate":      &l.create,
+		"avifDecoderDestroy":     &l.destroy,
+		"avifDecoderSetIOMemory": &l.setMemory,
+		"avifDecoderParse":       &l.parse,
+		"avifDecoderNextImage":   &l.next,
+		"avifResultToString":     &l.text,
+	}); err != nil {
+		return nil, err
 	}
+
 	return l, nil
 }
 
@@ -188,10 +170,10 @@ func (l *library) open(data []byte, pixels int64) (*file, error) {
 	// Settings as in Pillow 13.0.0: without the checks of clap and of a missing
 	// pixi.
 	const clap, pixi = 1 << 1, 1 << 0
-	set32(f.decoder, decoderStrict, get32(f.decoder, decoderStrict)&^(clap|pixi))
-	set32(f.decoder, decoderThreads, 1)
-	if limit := int64(get32(f.decoder, decoderPixelLimit)); pixels > 0 && pixels < limit {
-		set32(f.decoder, decoderPixelLimit, uint32(pixels))
+	*clib.Field[uint32](f.decoder, decoderStrict) = *clib.Field[uint32](f.decoder, decoderStrict) &^ (clap | pixi)
+	*clib.Field[uint32](f.decoder, decoderThreads) = 1
+	if limit := int64(*clib.Field[uint32](f.decoder, decoderPixelLimit)); pixels > 0 && pixels < limit {
+		*clib.Field[uint32](f.decoder, decoderPixelLimit) = uint32(pixels)
 	}
 	err := l.result(clib.Call(l.setMemory, f.decoder, uintptr(unsafe.Pointer(&data[0])), uintptr(len(data))))
 	if err == nil {
@@ -216,19 +198,19 @@ func (f *file) decode() error { return f.l.result(clib.Call(f.l.next, f.decoder)
 func (f *file) image() *picture {
 	i := clib.Word(f.decoder+decoderImage, 0)
 	p := &picture{
-		width: int(get32(i, imageWidth)), height: int(get32(i, imageHeight)), depth: int(get32(i, imageDepth)),
-		format: get32(i, imageFormat), full: get32(i, imageRange) == 1, matrix: int(get8(i, imageMatrix)) | int(get8(i, imageMatrix+1))<<8,
-		alpha: get32(f.decoder, f.l.alphaPresent) != 0, premultiplied: get32(i, imagePremultiplied) != 0,
-		frames: int(int32(get32(f.decoder, decoderCount))), orientation: 1,
+		width: int(*clib.Field[uint32](i, imageWidth)), height: int(*clib.Field[uint32](i, imageHeight)), depth: int(*clib.Field[uint32](i, imageDepth)),
+		format: *clib.Field[uint32](i, imageFormat), full: *clib.Field[uint32](i, imageRange) == 1, matrix: int(*clib.Field[uint16](i, imageMatrix)),
+		alpha: *clib.Field[uint32](f.decoder, f.l.alphaPresent) != 0, premultiplied: *clib.Field[uint32](i, imagePremultiplied) != 0,
+		frames: int(*clib.Field[int32](f.decoder, decoderCount)), orientation: 1,
 	}
 	const irot, imir = 1 << 2, 1 << 3
-	flags := get32(i, f.l.transform)
+	flags := *clib.Field[uint32](i, f.l.transform)
 	angle, axis := 0, 0
 	if flags&irot != 0 {
-		angle = int(get8(i, f.l.irot) & 3)
+		angle = int(*clib.Field[uint8](i, f.l.irot) & 3)
 	}
 	if flags&imir != 0 {
-		axis = 1 + int(get8(i, f.l.irot+1)&1)
+		axis = 1 + int(*clib.Field[uint8](i, f.l.irot+1)&1)
 	}
 	p.orientation = orientations[angle][axis]
 	p.exif, p.xmp = memory(clib.Word(i+f.l.exif, 0), clib.Word(i+f.l.exif, 1)), memory(clib.Word(i+f.l.exif, 2), clib.Word(i+f.l.exif, 3))
@@ -237,9 +219,9 @@ func (f *file) image() *picture {
 		if c > 0 {
 			w, h = p.chroma()
 		}
-		p.planes[c] = yuv.At(clib.Word(i+imagePlanes, c), int(get32(i, imageRowBytes+4*uintptr(c))), w, h, p.depth)
+		p.planes[c] = yuv.At(clib.Word(i+imagePlanes, c), int(*clib.Field[uint32](i, imageRowBytes+4*uintptr(c))), w, h, p.depth)
 	}
-	p.alphaPlane = yuv.At(clib.Word(i+imageAlpha, 0), int(get32(i, imageAlphaRow)), p.width, p.height, p.depth)
+	p.alphaPlane = yuv.At(clib.Word(i+imageAlpha, 0), int(*clib.Field[uint32](i, imageAlphaRow)), p.width, p.height, p.depth)
 	return p
 }
 
@@ -247,12 +229,6 @@ func (f *file) image() *picture {
 // left, and imir: none, axis 0 (top and bottom change places) or axis 1 (left
 // and right). Source: Pillow's irot_imir_to_exif_orientation.
 var orientations = [4][3]int{{1, 4, 2}, {8, 5, 7}, {3, 2, 4}, {6, 7, 5}}
-
-func get8(p, offset uintptr) uint8 { return *(*uint8)(clib.At(p + offset)) }
-
-func get32(p, offset uintptr) uint32 { return *(*uint32)(clib.At(p + offset)) }
-
-func set32(p, offset uintptr, v uint32) { *(*uint32)(clib.At(p + offset)) = v }
 
 // memory returns n bytes at p.
 func memory(p, n uintptr) []byte {

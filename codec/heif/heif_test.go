@@ -1,7 +1,6 @@
 package heif
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,19 +8,14 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/codectest"
 	"github.com/infer-prep/infer-prep/codec/internal/yuv"
-	"github.com/infer-prep/infer-prep/internal/clib"
+	"github.com/infer-prep/infer-prep/internal/clib/clibtest"
 )
 
 const ext = ".heic"
 
-// need skips a test where the library is missing, and says why. If the variable
-// names the library, the test fails.
 func need(t testing.TB) {
 	l, err := load()
-	if err != nil {
-		require.Empty(t, os.Getenv(Environment), "%v", err)
-		t.Skipf("%v", err)
-	}
+	clibtest.Needs(t, Environment, err)
 	t.Logf("libheif %s: %s", l.version, l.path)
 }
 
@@ -54,22 +48,12 @@ func TestConversions(t *testing.T) {
 	})
 }
 
-// TestMissing: the error of a missing library says which, where to get it, and
-// the name of the variable.
 func TestMissing(t *testing.T) {
-	if !clib.Supported {
-		_, err := load()
-		require.ErrorIs(t, err, clib.ErrUnsupported)
-		return
-	}
-	for _, path := range []string{"", "libheif-none.so"} {
+	_, err := load()
+	clibtest.Missing(t, "libheif", "pip install pillow", Environment, err, func(path string) error {
 		_, err := open(path)
-		require.ErrorContains(t, err, "libheif, which decodes")
-		require.ErrorContains(t, err, "pip install pillow")
-		require.ErrorContains(t, err, Environment)
-	}
-	_, err := open("/none/libheif.so")
-	require.ErrorContains(t, err, "/none/libheif.so")
+		return err
+	})
 }
 
 func TestConcurrent(t *testing.T) {

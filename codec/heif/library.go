@@ -3,7 +3,6 @@ package heif
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -18,8 +17,9 @@ import (
 const Environment = "INFER_PREP_HEIF"
 
 // where describes where libheif may be.
-func where() *clib.Library {
-	l := &clib.Library{
+func where() *clib.Decoder {
+	l := &clib.Decoder{Name: "libheif", Format: "HEIC", Install: "pip install pillow-heif==1.8.1 in the Python environment in use, or libheif 1.23 or later"}
+	l.Library = clib.Library{
 		Environment: Environment, Packages: []string{"pillow_heif.libs", "pillow_heif/.dylibs"}, Conda: true,
 		Files: []string{"libheif-*.so.*", "libheif.so.1*"}, System: "libheif.so.1",
 	}
@@ -67,10 +67,7 @@ const (
 
 // load loads and checks the library at its first use. The result never changes.
 var load = sync.OnceValues(func() (*library, error) {
-	if !clib.Supported {
-		return nil, clib.Unsupported("libheif, which decodes HEIC")
-	}
-	path, err := where().Find("", "")
+	path, err := where().Find()
 	if err != nil {
 		return nil, err
 	}
@@ -83,22 +80,8 @@ var load = sync.OnceValues(func() (*library, error) {
 
 // open loads the library at path, "" if none was found.
 func open(path string) (*library, error) {
-	l := &library{path: path}
-	address := func(symbol string) (fn uintptr, err error) {
-		if path == "" {
-			err = errors.New("no file of that name")
-		} else {
-			fn, err = clib.Load(path, symbol)
-		}
-		switch {
-		case err != nil && (path == "" || filepath.Base(path) == path):
-			return 0, fmt.Errorf("libheif, which decodes HEIC, was not found. Install it (pip install pillow-heif==1.8.1 in the Python environment in use, or libheif 1.23 or later), or name it or its folder in the environment variable %s (%w)", Environment, err)
-		case err != nil:
-			return 0, fmt.Errorf("libheif: %w", err)
-		}
-		return fn, nil
-	}
-	version, err := address("heif_get_version")
+	l, at := &library{path: path}, where()
+	version, err := at.Address(path, "heif_get_version")
 	if err != nil {
 		return nil, err
 	}
@@ -107,39 +90,45 @@ func open(path string) (*library, error) {
 	if !strings.HasPrefix(l.version, "1.") {
 		return nil, old
 	}
-	for _, f := range []struct {
-		fn     *uintptr
-		symbol string
-	}{
-		{&l.contextAlloc, "heif_context_alloc"}, {&l.contextFree, "heif_context_free"},
-		{&l.read, "heif_context_read_from_memory_without_copy"}, {&l.limits, "heif_context_get_security_limits"},
-		{&l.threads, "heif_context_set_max_decoding_threads"}, {&l.images, "heif_context_get_number_of_top_level_images"},
-		{&l.primary, "heif_context_get_primary_image_handle"},
-		{&l.handleRelease, "heif_image_handle_release"}, {&l.handleWidth, "heif_image_handle_get_width"},
-		{&l.handleHeight, "heif_image_handle_get_height"},
-		{&l.handleStoredWidth, "heif_image_handle_get_ispe_width"}, {&l.handleStoredHeight, "heif_image_handle_get_ispe_height"},
-		{&l.handleAlpha, "heif_image_handle_has_alpha_channel"},
-		{&l.handlePremultiplied, "heif_image_handle_is_premultiplied_alpha"},
-		{&l.handleBits, "heif_image_handle_get_luma_bits_per_pixel"},
-		{&l.handleColorspace, "heif_image_handle_get_preferred_decoding_colorspace"},
-		{&l.optionsAlloc, "heif_decoding_options_alloc"}, {&l.optionsFree, "heif_decoding_options_free"},
-		{&l.decode, "heif_decode_image"},
-		{&l.imageRelease, "heif_image_release"}, {&l.imageColorspace, "heif_image_get_colorspace"},
-		{&l.imageChroma, "heif_image_get_chroma_format"}, {&l.imageWidth, "heif_image_get_width"},
-		{&l.imageHeight, "heif_image_get_height"}, {&l.imageBits, "heif_image_get_bits_per_pixel_range"},
-		{&l.imagePlane, "heif_image_get_plane_readonly"}, {&l.imageNCLX, "heif_image_get_nclx_color_profile"},
-		{&l.nclxFree, "heif_nclx_color_profile_free"},
-	} {
-		if *f.fn, err = address(f.symbol); err != nil {
-			return nil, fmt.Errorf("%w (%w)", old, err)
-		}
+	if err := at.Addresses(path, map[string]*uintptr{
+		"heif_context_alloc":                                  &l.contextAlloc,
+		"heif_context_free":                                   &l.contextFree,
+		"heif_context_read_from_memory_without_copy":          &l.read,
+		"heif_context_get_security_limits":                    &l.limits,
+		"heif_context_set_max_decoding_threads":               &l.threads,
+		"heif_context_get_number_of_top_level_images":         &l.images,
+		"heif_context_get_primary_image_handle":               &l.primary,
+		"heif_image_handle_release":                           &l.handleRelease,
+		"heif_image_handle_get_width":                         &l.handleWidth,
+		"heif_image_handle_get_height":                        &l.handleHeight,
+		"heif_image_handle_get_ispe_width":                    &l.handleStoredWidth,
+		"heif_image_handle_get_ispe_height":                   &l.handleStoredHeight,
+		"heif_image_handle_has_alpha_channel":                 &l.handleAlpha,
+		"heif_image_handle_is_premultiplied_alpha":            &l.handlePremultiplied,
+		"heif_image_handle_get_luma_bits_per_pixel":           &l.handleBits,
+		"heif_image_handle_get_preferred_decoding_colorspace": &l.handleColorspace,
+		"heif_decoding_options_alloc":                         &l.optionsAlloc,
+		"heif_decoding_options_free":                          &l.optionsFree,
+		"heif_decode_image":                                   &l.decode,
+		"heif_image_release":                                  &l.imageRelease,
+		"heif_image_get_colorspace":                           &l.imageColorspace,
+		"heif_image_get_chroma_format":                        &l.imageChroma,
+		"heif_image_get_width":                                &l.imageWidth,
+		"heif_image_get_height":                               &l.imageHeight,
+		"heif_image_get_bits_per_pixel_range":                 &l.imageBits,
+		"heif_image_get_plane_readonly":                       &l.imagePlane,
+		"heif_image_get_nclx_color_profile":                   &l.imageNCLX,
+		"heif_nclx_color_profile_free":                        &l.nclxFree,
+	}); err != nil {
+		return nil, fmt.Errorf("%w (%w)", old, err)
 	}
+
 	o := clib.Call(l.optionsAlloc)
 	if o == 0 {
 		return nil, errors.New("libheif: out of memory")
 	}
 	defer clib.Call(l.optionsFree, o)
-	if get8(o, optionsVersionAt) < optionsVersion {
+	if *clib.Field[uint8](o, optionsVersionAt) < optionsVersion {
 		return nil, old
 	}
 	return l, nil
@@ -195,7 +184,7 @@ func (l *library) open(data []byte, pixels, bytes int64) (*file, error) {
 	if limits := clib.Call(l.limits, f.context); limits != 0 {
 		lower(limits+limitsPixels, pixels)
 		lower(limits+limitsBlock, bytes)
-		if get8(limits, 0) >= 2 {
+		if *clib.Field[uint8](limits, 0) >= 2 {
 			lower(limits+limitsTotal, bytes)
 		}
 	}
@@ -214,7 +203,7 @@ func (l *library) open(data []byte, pixels, bytes int64) (*file, error) {
 
 // lower sets the limit at p to v, if it is not lower already. 0 means none.
 func lower(p uintptr, v int64) {
-	limit := (*uint64)(clib.At(p))
+	limit := clib.Field[uint64](p, 0)
 	if v > 0 && (*limit == 0 || uint64(v) < *limit) {
 		*limit = uint64(v)
 	}
@@ -254,7 +243,7 @@ func (f *file) header() (header, error) {
 	if err := l.call(l.handleColorspace, f.handle, p, p+4); err != nil {
 		return h, err
 	}
-	h.colorspace, h.chroma = int(get32(p, 0)), int(get32(p, 4))
+	h.colorspace, h.chroma = int(*clib.Field[uint32](p, 0)), int(*clib.Field[uint32](p, 4))
 	return h, nil
 }
 
@@ -266,8 +255,8 @@ func (f *file) decodePlanes() (*picture, error) {
 		return nil, &heifError{codeMemory, "out of memory"}
 	}
 	defer clib.Call(l.optionsFree, o)
-	set8(o, optionsPass, 1)
-	*(*int32)(clib.At(o + optionsThreads)) = 1
+	*clib.Field[uint8](o, optionsPass) = 1
+	*clib.Field[int32](o, optionsThreads) = 1
 	f.out[0] = 0
 	if err := l.call(l.decode, f.handle, uintptr(unsafe.Pointer(f.out)), undefined, undefined, o); err != nil {
 		return nil, err
@@ -291,14 +280,8 @@ func (f *file) decodePlanes() (*picture, error) {
 	f.out[0] = 0
 	if err := l.call(l.imageNCLX, f.image, uintptr(unsafe.Pointer(f.out))); err == nil {
 		n := f.out[0]
-		p.matrix, p.full = int(get32(n, nclxMatrix)), get8(n, nclxFull) != 0
+		p.matrix, p.full = int(*clib.Field[uint32](n, nclxMatrix)), *clib.Field[uint8](n, nclxFull) != 0
 		clib.Call(l.nclxFree, n)
 	}
 	return p, nil
 }
-
-func get8(p, offset uintptr) uint8 { return *(*uint8)(clib.At(p + offset)) }
-
-func set8(p, offset uintptr, v uint8) { *(*uint8)(clib.At(p + offset)) = v }
-
-func get32(p, offset uintptr) uint32 { return *(*uint32)(clib.At(p + offset)) }

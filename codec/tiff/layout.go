@@ -6,7 +6,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// The values of tags; TIFF 6.0 gives them meaning.
+// Values of tags, with TIFF 6.0's names.
 const (
 	// FillOrder
 	msbFirst = 1

@@ -273,7 +273,7 @@ func number(s string) (float64, bool) {
 	return f, err == nil
 }
 
-// set makes to the value, which has the type of its column.
+// set stores a value of the column's type in to.
 func (v *value) set(to *dataset.Value, d tensor.Desc) error {
 	if d.DType == tensor.Bytes {
 		copy(to.Bytes(len(v.text)), v.text)

@@ -86,7 +86,7 @@ func imports(more ...string) []string {
 var Layers = []Layer{
 	{"foundations", []Package{
 		{Path: "internal/clib", May: []string{purego, sys}},
-		{Path: "internal/clib/clibtest", May: []string{"internal/clib"}},
+		{Path: "internal/clib/clibtest", May: []string{"internal/clib", testify}},
 		{Path: "internal/coverage"},
 		{Path: "internal/cpu", May: []string{sys}},
 		{Path: "internal/engine"},

@@ -1,4 +1,5 @@
-// Package clibtest compiles shared libraries in C, for tests.
+// Package clibtest has what tests of libraries in C share: it compiles libraries,
+// and checks what happens without one.
 package clibtest
 
 import (
@@ -7,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/clib"
 )
@@ -46,4 +49,31 @@ func Build(t *testing.T, flags []string, sources ...string) string {
 		t.Fatalf("%s: %v\n%s", compiler, err, b)
 	}
 	return out
+}
+
+// Needs skips a test where loading the library gave err, and says why. If
+// the environment variable names the library, the test fails.
+func Needs(t testing.TB, environment string, err error) {
+	if err != nil {
+		require.Empty(t, os.Getenv(environment), "%v", err)
+		t.Skipf("%v", err)
+	}
+}
+
+// Missing checks the error of a missing library: it says which, how to
+// install it, and the name of the environment variable. Where programs cannot
+// load libraries, loaded says so.
+func Missing(t *testing.T, library, install, environment string, loaded error, open func(path string) error) {
+	if !clib.Supported {
+		require.ErrorIs(t, loaded, clib.ErrUnsupported)
+		return
+	}
+	for _, path := range []string{"", library + "-none.so"} {
+		err := open(path)
+		require.ErrorContains(t, err, library+", which decodes")
+		require.ErrorContains(t, err, install)
+		require.ErrorContains(t, err, environment)
+	}
+	path := "/none/" + library + ".so"
+	require.ErrorContains(t, open(path), path)
 }
