@@ -77,14 +77,13 @@ func (d *Decoder) Open(data []byte, o *Options) (*Image, error) {
 // open reads the header with the Decoder's options.
 func (i *Image) open(data []byte) (err error) {
 	d, o := i.d, &i.d.options
-	f := sniff(data)
-	if f == nil {
-		return unknown(data)
+	f, fd, err := d.find(data)
+	if err != nil {
+		return err
 	}
 	if o.Scale != ScaleFull && !f.Scales {
 		return Errorf(f.Name, -1, ErrUnsupported, "scale %v: want full, only JPEG has other scales", o.Scale)
 	}
-	fd := d.format(f)
 	defer d.recovered(f.Name, fd, &err)
 	c, err := fd.Open(data, o)
 	if err != nil {
@@ -128,8 +127,16 @@ func (i *Image) open(data []byte) (err error) {
 	return nil
 }
 
-// format returns the decoder of f.
-func (d *Decoder) format(f *Format) FormatDecoder {
+// find returns data's format, which the damage policy must allow, and its
+// decoder.
+func (d *Decoder) find(data []byte) (*Format, FormatDecoder, error) {
+	f, damage := sniff(data), d.options.Damage
+	if f == nil {
+		return nil, nil, unknown(data)
+	}
+	if f.PillowOnly && (damage.OpenCV() || damage == DamageTorchCodec) {
+		return nil, nil, Errorf(f.Name, -1, ErrUnsupported, "damage %v: want pillow, strict or lenient, because OpenCV and TorchCodec do not read this format as Pillow does", damage)
+	}
 	fd := d.formats[f.Name]
 	if fd == nil {
 		if d.formats == nil {
@@ -138,7 +145,7 @@ func (d *Decoder) format(f *Format) FormatDecoder {
 		fd = f.New()
 		d.formats[f.Name] = fd
 	}
-	return fd
+	return f, fd, nil
 }
 
 const (

@@ -19,6 +19,9 @@ type Format struct {
 	// Scales reports that the decoder supports Options.Scale. Its pixels then
 	// have the scaled size.
 	Scales bool
+	// PillowOnly reports that OpenCV and TorchCodec do not read the format, or
+	// not as Pillow does: their damage policies refuse it.
+	PillowOnly bool
 	// New returns a decoder, which may keep buffers between images.
 	New func() FormatDecoder
 }

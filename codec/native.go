@@ -69,11 +69,10 @@ func (d *Decoder) OpenNative(data []byte, o *Options) (*NativeImage, error) {
 
 func (i *NativeImage) open(data []byte) (err error) {
 	d, o := i.d, &i.d.options
-	f := sniff(data)
-	if f == nil {
-		return unknown(data)
+	f, fd, err := d.find(data)
+	if err != nil {
+		return err
 	}
-	fd := d.format(f)
 	defer d.recovered(f.Name, fd, &err)
 	if n, ok := fd.(NativeDecoder); ok {
 		if i.info, err = n.OpenNative(data, o); err != nil {

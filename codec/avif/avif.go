@@ -43,7 +43,7 @@ func init() {
 	for at := "????ftypmif1????"; len(at) <= 60; at += "????" {
 		magic = append(magic, at+"avif")
 	}
-	codec.Register(codec.Format{Name: name, Magic: magic, New: func() codec.FormatDecoder { return new(decoder) }})
+	codec.Register(codec.Format{Name: name, Magic: magic, PillowOnly: true, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
 func unsupported(msg string, args ...any) error {
@@ -77,9 +77,6 @@ const minSize = 32
 // Open implements codec.FormatDecoder.
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	d.data, d.o = data, o
-	if o.Damage.OpenCV() || o.Damage == codec.DamageTorchCodec {
-		return codec.Config{}, unsupported("AVIF under damage %v: want pillow, strict or lenient", o.Damage)
-	}
 	if len(data) < minSize {
 		return codec.Config{}, codec.Errorf(name, int64(len(data)), codec.ErrFormat, "the file ends in its header")
 	}

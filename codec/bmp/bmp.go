@@ -30,7 +30,7 @@ func init() {
 	for _, size := range []string{"\x28", "\x34", "\x38", "\x40", "\x6c", "\x7c"} {
 		magic = append(magic, size+"\x00\x00\x00????????\x01\x00")
 	}
-	codec.Register(codec.Format{Name: nameDIB, Magic: magic, New: func() codec.FormatDecoder { return new(decoder) }})
+	codec.Register(codec.Format{Name: nameDIB, Magic: magic, PillowOnly: true, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
 // maxSide keeps the number of bits of a row within 32 bits.
@@ -318,9 +318,6 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 		if err := h.opencv(len(data)); err != nil {
 			return codec.Config{}, err
 		}
-	}
-	if d.start == 0 && o.Damage.OpenCV() {
-		return codec.Config{}, unsupported(-1, "OpenCV does not read a DIB without its file header")
 	}
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: min(h.pixelBits, 8),

@@ -21,7 +21,7 @@ const (
 )
 
 func init() {
-	codec.Register(codec.Format{Name: nameICO, Magic: []string{"\x00\x00\x01\x00"}, New: func() codec.FormatDecoder { return new(iconDecoder) }})
+	codec.Register(codec.Format{Name: nameICO, Magic: []string{"\x00\x00\x01\x00"}, PillowOnly: true, New: func() codec.FormatDecoder { return new(iconDecoder) }})
 }
 
 func badIcon(offset int, msg string, args ...any) error {
@@ -81,9 +81,6 @@ func largest(data []byte) (best icon, err error) {
 
 // Open implements codec.FormatDecoder.
 func (d *iconDecoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
-	if o.Damage.OpenCV() || o.Damage == codec.DamageTorchCodec {
-		return codec.Config{}, codec.Errorf(nameICO, -1, codec.ErrUnsupported, "an icon under damage %v: OpenCV and TorchCodec do not read it", o.Damage)
-	}
 	var err error
 	if d.icon, err = largest(data); err != nil {
 		return codec.Config{}, err

@@ -38,7 +38,7 @@ func init() {
 	for _, brand := range []string{"heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "msf1"} {
 		magic = append(magic, "????ftyp"+brand)
 	}
-	codec.Register(codec.Format{Name: name, Magic: magic, New: func() codec.FormatDecoder { return new(decoder) }})
+	codec.Register(codec.Format{Name: name, Magic: magic, PillowOnly: true, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
 func unsupported(msg string, args ...any) error {
@@ -72,9 +72,6 @@ const minSize = 32
 // Open implements codec.FormatDecoder.
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	d.data, d.o = data, o
-	if o.Damage.OpenCV() || o.Damage == codec.DamageTorchCodec {
-		return codec.Config{}, unsupported("HEIC under damage %v: OpenCV and TorchCodec do not read it", o.Damage)
-	}
 	if len(data) < minSize {
 		return codec.Config{}, codec.Errorf(name, int64(len(data)), codec.ErrFormat, "the file ends in its header")
 	}

@@ -19,7 +19,7 @@ const (
 )
 
 func init() {
-	codec.Register(codec.Format{Name: name, Magic: []string{magic}, New: func() codec.FormatDecoder { return new(decoder) }})
+	codec.Register(codec.Format{Name: name, Magic: []string{magic}, PillowOnly: true, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
 // maxSide keeps the number of bytes of an image within 64 bits.
@@ -38,9 +38,6 @@ type decoder struct {
 // Open implements codec.FormatDecoder.
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	*d = decoder{data: data, o: o}
-	if o.Damage.OpenCV() || o.Damage == codec.DamageTorchCodec {
-		return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "QOI under damage %v: OpenCV and TorchCodec do not read it", o.Damage)
-	}
 	if len(data) < headerSize {
 		return codec.Config{}, bad(len(data), "the file ends in its header")
 	}

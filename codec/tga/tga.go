@@ -47,7 +47,7 @@ func init() {
 			magic = append(magic, "?"+has+string(rune(t))+palette+"\x00\x00??????"+string(rune(k.depth)))
 		}
 	}
-	codec.Register(codec.Format{Name: name, Magic: magic, New: func() codec.FormatDecoder { return new(decoder) }})
+	codec.Register(codec.Format{Name: name, Magic: magic, PillowOnly: true, New: func() codec.FormatDecoder { return new(decoder) }})
 }
 
 func bad(offset int, msg string, args ...any) error {
@@ -76,9 +76,6 @@ type decoder struct {
 // Open implements codec.FormatDecoder.
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	*d = decoder{data: data, o: o, row: d.row}
-	if o.Damage.OpenCV() || o.Damage == codec.DamageTorchCodec {
-		return codec.Config{}, unsupported(-1, "TGA under damage %v: OpenCV and TorchCodec do not read it", o.Damage)
-	}
 	if len(data) < headerSize {
 		return codec.Config{}, bad(len(data), "the file ends in its header")
 	}

@@ -1,4 +1,4 @@
-// Package clibtest has what tests of libraries in C share: it compiles libraries,
+// Package clibtest has what tests of libraries in C share: it compiles them,
 // and checks what happens without one.
 package clibtest
 
