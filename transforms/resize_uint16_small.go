@@ -2,10 +2,18 @@
 
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
-// The small build of the npm package resizes no uint16 images.
-
-func (s sampling) wantDeep(d tensor.Desc) error { return s.want(d) }
+// wantDeep is want. Small builds resize no uint16 images.
+func (s sampling) wantDeep(d tensor.Desc) error {
+	if d.IsImage() && d.DType == tensor.Uint16 {
+		return errfmt.Errorf("%w: resize of uint16 is not in the small build", codec.ErrUnsupported)
+	}
+	return s.want(d)
+}
 
 func (s sampling) applyDeep(c *Context, dst, src *tensor.Tensor) error { return s.apply(c, dst, src) }

@@ -62,9 +62,9 @@ export async function goldens({ prep, read, digest, all, every = 1 }) {
         const values = await Promise.all(c.in.map(input));
         out = (await graph.run(Object.fromEntries(graph.inputs.map((column, i) => [column.name, values[i]])), { batch: false })).outputs;
       } catch (e) {
-        const format = /([\w/]+) is not in the small build/.exec(e.message)?.[1];
-        if (e.code === 'unsupported' && format) {
-          leave(`format ${format}`);
+        const absent = /([^:]+) is not in the small build/.exec(e.message)?.[1];
+        if (e.code === 'unsupported' && absent) {
+          leave(absent.trim());
         } else if (c.error && e.code === c.error && e.name === 'InferPrepError') {
           result.cases++;
           result.refused++;

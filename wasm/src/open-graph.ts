@@ -132,8 +132,9 @@ export async function hinted<T>(hint: boolean, f: () => Promise<T>): Promise<T> 
   } catch (e) {
     if (!hint || !(e instanceof InferPrepError)) throw e;
     // Go's text about formats that are not linked names Go packages.
-    const text = e.message.replace(/ is not linked: import .*/s, ' is not in the small build');
-    if (e.code !== 'unknown-op' && text === e.message) throw e;
+    const absent = ' is not in the small build';
+    const text = e.message.replace(/ is not linked: import .*/s, absent);
+    if (e.code !== 'unknown-op' && !text.includes(absent)) throw e;
     throw new InferPrepError(e.code, `${text}; init({ build: 'full' }) has every op and format`, { cause: e });
   }
 }
