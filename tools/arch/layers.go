@@ -107,6 +107,7 @@ var Layers = []Layer{
 		{Path: "internal/protowire"},
 		{Path: "internal/registry", May: []string{"internal/errfmt"}},
 		{Path: "internal/enum", May: []string{"internal/errfmt", "internal/registry"}},
+		{Path: "internal/tilegrid", May: []string{"internal/enum"}},
 		{Path: "internal/pass", May: []string{"internal/errfmt", "internal/registry"}},
 		{Path: "internal/short"},
 		{Path: "internal/version"},
