@@ -88,6 +88,13 @@ func (c *Cache) get(id blockID, b *blockReader, size int) (*cachedBlock, error) 
 	return k, err
 }
 
+// has reports whether a block is kept, or being decompressed.
+func (c *Cache) has(id blockID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.blocks[id] != nil
+}
+
 // release ends the use of a block.
 func (c *Cache) release(k *cachedBlock) {
 	c.mu.Lock()
@@ -139,7 +146,7 @@ func (c *Cache) take() *blockReader {
 
 // give takes a block reader back.
 func (c *Cache) give(b *blockReader) {
-	b.file, b.l = nil, nil // of an image that may be closed
+	b.file, b.l, b.run = nil, nil, b.run[:0] // of an image that may be closed
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.free = append(c.free, b)

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -437,6 +436,7 @@ func (i *Image) read(j *window) error {
 		block := 2 * int64(l.rowBytes()) * int64(l.blockH)
 		workers = int(max(1, min(int64(workers), limit/max(1, block))))
 	}
+	j.run = j.n / int64(max(1, workers))
 	if workers < 2 {
 		return j.work()
 	}
@@ -454,13 +454,14 @@ type window struct {
 	i   *Image
 	dst []byte
 	codec.Region
-	width          int          // pixels of a row of dst
-	bands          []int        // nil for all
-	x0, x1, y0, y1 int          // columns and rows of blocks
-	n              int64        // blocks of all planes that are read
-	next           atomic.Int64 // the next block
+	width          int   // pixels of a row of dst
+	bands          []int // nil for all
+	x0, x1, y0, y1 int   // columns and rows of blocks
+	n              int64 // blocks of all planes that are read
+	run            int64 // the most blocks that are read at once
 
 	mu    sync.Mutex
+	next  int64 // the next block
 	first error // of the block with the lowest number
 	at    int64 // that block
 }
@@ -497,7 +498,6 @@ func (j *window) work() (err error) {
 	b, k := j.i.r.take(), int64(-1)
 	defer func() {
 		if v := recover(); v != nil { // a bug; b may be broken
-			j.next.Store(j.n)
 			err = j.fail(k, codec.Errorf(name, -1, codec.ErrInternal, "block %d of the window: %v", k, v))
 			return
 		}
@@ -507,20 +507,79 @@ func (j *window) work() (err error) {
 		return j.fail(-1, err)
 	}
 	for {
-		if k = j.next.Add(1) - 1; k >= j.n {
+		var end int64
+		if k, end = j.take(b); k >= j.n {
 			return nil
 		}
-		if err := j.block(b, k); err != nil {
-			j.next.Store(j.n)
-			return j.fail(k, err)
+		for ; k < end; k++ {
+			if err := j.block(b, k); err != nil {
+				return j.fail(k, err)
+			}
 		}
 	}
 }
 
-// fail notes the error of block k.
+// Bounds of the blocks that are read at once.
+const (
+	maxRun = 1 << 20 // bytes
+	maxGap = 64      // bytes between two; those of a COG have 8
+)
+
+// take returns the next blocks, from k to end. If they follow each other in the
+// file, b has read their bytes at once: a store then sends one request, and no
+// bytes ahead of a reader in order.
+func (j *window) take(b *blockReader) (k, end int64) {
+	j.mu.Lock()
+	k = j.next
+	end = min(k+1, j.n)
+	b.run = b.run[:0]
+	at, next, ok := j.bytes(k)
+	for ok && end < j.n && end-k < j.run {
+		from, to, more := j.bytes(end)
+		if !more || from < next || from-next > maxGap || to-at > maxRun {
+			break
+		}
+		next = to
+		end++
+	}
+	j.next = end
+	j.mu.Unlock()
+	if end-k > 1 {
+		// Block after block shows which one an error belongs to.
+		if run, err := j.i.r.file.bytes(b.run, at, int(next-at)); err == nil {
+			b.run, b.runAt = run, at
+		}
+	}
+	return k, end
+}
+
+// bytes returns where the bytes of block k of the window begin and end in the
+// file. ok is false if it is not read from there.
+func (j *window) bytes(k int64) (at, end uint64, ok bool) {
+	l, r := &j.i.l, j.i.r
+	if k >= j.n || j.run < 2 || r.file.r == nil {
+		return 0, 0, false
+	}
+	n, _, _, _ := j.place(k)
+	at = l.offsets.at64(n)
+	if l.missing(n) || at >= uint64(r.file.size) || r.cache != nil && r.cache.has(blockID{j.i.id, n}) {
+		return 0, 0, false
+	}
+	size := uint64(l.rows(n) * l.rowBytes())
+	if l.compression != none {
+		var err error
+		if size, err = l.size(n, uint64(r.file.size)-at, size); err != nil {
+			return 0, 0, false
+		}
+	}
+	return at, at + size, size <= uint64(r.file.size)-at
+}
+
+// fail notes the error of block k. No block is begun from then on.
 func (j *window) fail(k int64, err error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.next = j.n
 	if j.first == nil || k < j.at {
 		j.first, j.at = err, k
 	}
