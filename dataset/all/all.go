@@ -59,8 +59,8 @@ import (
 	_ "github.com/infer-prep/infer-prep/dataset/sets/voc"
 	_ "github.com/infer-prep/infer-prep/dataset/sets/widerface"
 	_ "github.com/infer-prep/infer-prep/dataset/textfile"
-	_ "github.com/infer-prep/infer-prep/dataset/tiles"
 	_ "github.com/infer-prep/infer-prep/dataset/tfds"
 	_ "github.com/infer-prep/infer-prep/dataset/tfrecord"
+	_ "github.com/infer-prep/infer-prep/dataset/tiles"
 	_ "github.com/infer-prep/infer-prep/dataset/webdataset"
 )

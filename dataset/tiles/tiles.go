@@ -55,15 +55,16 @@ import (
 // stay open. Their tables take 8 to 16 bytes for each strip or tile. Several
 // goroutines may read windows of one scene at once: they share decompressed
 // strips and tiles, and wait for one that another goroutine decompresses.
-// Besides CacheBytes, each of them needs the memory of one strip or tile. JPEG
-// and WebP in TIFF need packages codec/jpeg and codec/webp. ShuffleShards takes
-// the scenes for the shards, so that windows near each other in an epoch share
-// strips and tiles.
+// Besides CacheBytes, each needs the memory of one strip or tile, and up to 1
+// MiB for compressed ones that follow each other in the file, which it reads at
+// once. JPEG and WebP in TIFF need packages codec/jpeg and codec/webp.
+// ShuffleShards takes the scenes for the shards, so that windows near each
+// other in an epoch share strips and tiles.
 //
-// Reference: rasterio 1.4.4 has the same pixels, transforms (window_transform)
-// and masks (dataset_mask) for files with a no-data value or without one.
-// JPEG in TIFF has the pixels of libjpeg-turbo. An integer no-data value outside
-// the range of the type masks nothing.
+// Reference: rasterio 1.4.4 (GDAL 3.10.3) has the same pixels, transforms
+// (window_transform) and masks (dataset_mask). It reads float16 as float32, and
+// JPEG in TIFF with another libjpeg; here such tiles have the pixels of
+// libjpeg-turbo. A no-data value that the type cannot have masks nothing.
 type Tiles struct {
 	// Files are names of scenes and folders, as store.Files expands them. In a
 	// folder and the folders below it, all files with the extension .tif or

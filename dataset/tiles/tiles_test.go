@@ -1,6 +1,11 @@
 package tiles_test
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -9,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -280,8 +286,8 @@ func TestHTTP(t *testing.T) {
 	const block = 64 << 10
 	p := scene(t, 60_000, 256, false, nil)
 	p.open = 1
-	// The store may read ahead after the directory. Bytes from the second row of
-	// tiles on are counted apart.
+	// The store may read ahead after the directory. Bytes from the second row
+	// of tiles on are counted apart.
 	second := int64(len(p.head)) + p.start(p.across)
 	var head, sent atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -427,17 +433,63 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestTransform compares with rasterio 1.4.4: window_transform(Window(512, 1024,
-// 8, 8)) of a scene at (600000.5, 5300000.25) with pixels of 10.
-func TestTransform(t *testing.T) {
-	s := scenes{"a.tif": scene(t, 4096, 256, false, nil)}
-	d := open(t, tiles.New("a.tif"), s)
-	x := dataset.NewSample(d.Columns())
-	require.NoError(t, d.Read(t.Context(), 2*8+1, x))
-	require.Equal(t, "a.tif:1024:512", x.Key)
-	require.Equal(t, []float64{605120.5, 10, 0, 5289760.25, 0, -10}, tensor.View[float64](&x.Column("transform").Tensor))
-	d = open(t, tiles.New(layouts+"u8_none_13.tif"), store.Local)
-	require.NoError(t, d.Read(t.Context(), 0, x))
+// digest returns the first digits of the SHA-256 of samples of a size in bytes,
+// in little-endian order.
+func digest(b []byte, size int) string {
+	b = bytes.Clone(b)
+	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
+		for i := 0; i < len(b); i += size {
+			slices.Reverse(b[i : i+size])
+		}
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])[:16]
+}
+
+// inside returns the pixels of a column that are within the scene.
+func inside(s *dataset.Sample, column string) []byte {
+	v, w := s.Column(column), tensor.View[int32](&s.Column("window").Tensor)
+	line := len(v.Data) / v.Shape.At(0)
+	var l []byte
+	for y := range int(w[3]) {
+		l = append(l, v.Data[y*line:][:line/v.Shape.At(1)*int(w[2])]...)
+	}
+	return l
+}
+
+// TestRasterio compares pixels, geotransforms, masks and chosen bands with what
+// rasterio reads (testdata/gen/datasets/tiles.py).
+func TestRasterio(t *testing.T) {
+	b, err := os.ReadFile("testdata/rasterio.json")
+	require.NoError(t, err)
+	var golden map[string][][]any
+	require.NoError(t, json.Unmarshal(b, &golden))
+	for name, want := range golden {
+		src := tiles.New(layouts + name)
+		src.Size, src.Overlap, src.Mask = 24, 5, true
+		d := open(t, src, store.Local)
+		require.Len(t, want, int(d.Len()), name)
+		s := dataset.NewSample(d.Columns())
+		require.NoError(t, d.Read(t.Context(), 0, s))
+		bands := s.Column("image").Shape.At(2)
+		src.Bands = []int{bands - 1, 0}
+		chosen := open(t, src, store.Local)
+		for i, w := range want {
+			require.NoError(t, d.Read(t.Context(), int64(i), s))
+			window, transform := tensor.View[int32](&s.Column("window").Tensor), tensor.View[float64](&s.Column("transform").Tensor)
+			for k := range window {
+				require.Equal(t, int(w[k].(float64)), int(window[k]), "%s %d: window", name, i)
+			}
+			for k := range transform {
+				require.Equal(t, w[4].([]any)[k], transform[k], "%s %d: transform", name, i)
+			}
+			size := s.Column("image").DType.Size()
+			require.Equal(t, w[5], digest(inside(s, "image"), size), "%s %d", name, i)
+			require.Equal(t, w[6], digest(inside(s, "mask"), 1), "%s %d: mask", name, i)
+			require.NoError(t, chosen.Read(t.Context(), int64(i), s))
+			require.Equal(t, w[7], digest(inside(s, "image"), size), "%s %d: bands", name, i)
+		}
+	}
 }
 
 // TestErrors opens and reads what is invalid.
