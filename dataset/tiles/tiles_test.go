@@ -109,7 +109,9 @@ func TestWindows(t *testing.T) {
 								band = bands[k]
 							}
 							a, b := want.Data[(p*info.Bands+band)*size:][:size], got.Data[((y*24+x)*out+k)*size:][:size]
-							require.Equal(t, a, b, "%s: pixel (%d, %d), band %d", s.Key, x, y, k)
+							if !bytes.Equal(a, b) {
+								require.Equal(t, a, b, "%s: pixel (%d, %d), band %d", s.Key, x, y, k)
+							}
 						}
 					}
 					compared++
