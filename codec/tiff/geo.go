@@ -29,6 +29,16 @@ type Geo struct {
 	NoData    float64
 	HasNoData bool
 	Bands     []Band // one for each band
+	Keys      GeoKeys
+}
+
+// GeoKeys holds the tags of GeoTIFF that describe the coordinate reference
+// system, as they stand in the file: GeoKeyDirectory, GeoDoubleParams and
+// GeoAsciiParams. They are empty if the file has none.
+type GeoKeys struct {
+	Directory []uint16
+	Doubles   []float64
+	ASCII     string // all texts, each with a | behind it
 }
 
 // Band describes a band. Values are sample*Scale + Offset.
@@ -44,6 +54,8 @@ const (
 	tagTiepoints    = 33922
 	tagTransform    = 34264
 	tagGeoKeys      = 34735
+	tagGeoDoubles   = 34736
+	tagGeoASCII     = 34737
 	tagGDALMetadata = 42112
 	tagGDALNoData   = 42113
 )
@@ -60,7 +72,7 @@ const (
 // Geo reads the image's tags of GeoTIFF and GDAL. Tags that are missing or
 // malformed leave their fields zero, as in GDAL. An overview has the transform
 // of the image that it reduces, with larger pixels. The caller must not change
-// Bands.
+// Bands and Keys.
 func (i *Image) Geo() (Geo, error) {
 	if _, err := i.Info(); err != nil {
 		return Geo{}, err
@@ -108,6 +120,9 @@ func (i *Image) Geo() (Geo, error) {
 	if g.EPSG == 0 {
 		g.EPSG = base.EPSG
 	}
+	if len(g.Keys.Directory) == 0 {
+		g.Keys = base.Keys
+	}
 	if !g.HasNoData {
 		g.NoData, g.HasNoData = base.NoData, base.HasNoData
 	}
@@ -136,7 +151,7 @@ func (d *directory) noData() (v float64, ok bool) {
 // readGeo reads the tags of GeoTIFF and GDAL.
 func (i *Image) readGeo() error {
 	t, g := &i.dir, &i.geo
-	if err := t.load(&i.r.limits, tagPixelScale, tagTiepoints, tagTransform, tagGeoKeys, tagGDALMetadata); err != nil {
+	if err := t.load(&i.r.limits, tagPixelScale, tagTiepoints, tagTransform, tagGeoKeys, tagGeoDoubles, tagGeoASCII, tagGDALMetadata); err != nil {
 		return err
 	}
 	point := false
@@ -144,6 +159,10 @@ func (i *Image) readGeo() error {
 	if keys.typ != typeShort {
 		keys = values{}
 	}
+	for k := range keys.len() {
+		g.Keys.Directory = append(g.Keys.Directory, uint16(keys.at(k, 0)))
+	}
+	g.Keys.Doubles, g.Keys.ASCII = t.doubles(tagGeoDoubles, math.MaxInt), t.text(tagGeoASCII)
 	projected, geographic := 0, 0
 	for k := range int(keys.at(3, 0)) {
 		// Key, the tag of its value (0: the value itself), count, value.
