@@ -11,9 +11,11 @@ import (
 // AppendTIFF appends an uncompressed TIFF of one window to b: the samples as
 // ReadPadded reads them, in the byte order of the machine, and the tags that
 // say what they mean, such as a palette. Decoders then give the window the
-// pixels that they give a small image of the same kind. The orientation,
-// GeoTIFF's tags and all other metadata are left out. The window may reach past
-// the right and bottom edges of the image but has a pixel within it.
+// pixels that they give the image, with these exceptions: the orientation is
+// left out, bands apart are stored together, and compressed big-endian numbers
+// that Pillow reads in the wrong byte order are right. GeoTIFF's tags and all
+// other metadata are left out. The window may reach past the right and bottom
+// edges of the image but has a pixel within it.
 func (i *Image) AppendTIFF(b []byte, w codec.Region) ([]byte, error) {
 	f, err := i.Info()
 	if err != nil {
@@ -41,7 +43,11 @@ func (i *Image) AppendTIFF(b []byte, w codec.Region) ([]byte, error) {
 	d.short(tagCompression, none)
 	d.short(tagPhotometric, uint16(photo))
 	d.short(tagSamplesPerPixel, uint16(f.Bands))
-	d.short(tagPlanar, chunky)
+	if planar := t.get(tagPlanar, chunky); f.Bands == 1 && planar == separatePlanes && i.l.compression == none && !i.l.reverse {
+		d.short(tagPlanar, separatePlanes) // Pillow does not invert such gray
+	} else {
+		d.short(tagPlanar, chunky)
+	}
 	d.long(tagRowsPerStrip, uint32(w.Height))
 	for _, tag := range []uint16{tagColorMap, tagExtraSamples} {
 		if v := t.tags[tag]; v.len() > 0 {
