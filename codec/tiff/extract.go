@@ -43,11 +43,7 @@ func (i *Image) AppendTIFF(b []byte, w codec.Region) ([]byte, error) {
 	d.short(tagCompression, none)
 	d.short(tagPhotometric, uint16(photo))
 	d.short(tagSamplesPerPixel, uint16(f.Bands))
-	if planar := t.get(tagPlanar, chunky); f.Bands == 1 && planar == separatePlanes && i.l.compression == none && !i.l.reverse {
-		d.short(tagPlanar, separatePlanes) // Pillow does not invert such gray
-	} else {
-		d.short(tagPlanar, chunky)
-	}
+	d.short(tagPlanar, chunky)
 	d.long(tagRowsPerStrip, uint32(w.Height))
 	for _, tag := range []uint16{tagColorMap, tagExtraSamples} {
 		if v := t.tags[tag]; v.len() > 0 {
