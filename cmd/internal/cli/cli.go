@@ -25,6 +25,7 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/run"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/serve"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/sizes"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/stitch"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/pipe"
@@ -117,7 +118,7 @@ var commands = []struct {
 }{
 	{"run", run.Command}, {"serve", serve.Command}, {"bench", bench.Command}, {"train-bench", bench.TrainCommand}, {"feed", bench.FeedCommand},
 	{"graph", graph.Command}, {"dataset", graph.DatasetCommand}, {"bundle", bundle.Command}, {"diff", diff.Command}, {"pack", pack.Command},
-	{"records", records.Command}, {"sizes", sizes.Command}, {"ops", graph.OpsCommand}, {"importers", graph.ImportersCommand}, {"version", versionCmd},
+	{"records", records.Command}, {"sizes", sizes.Command}, {"stitch", stitch.Command}, {"ops", graph.OpsCommand}, {"importers", graph.ImportersCommand}, {"version", versionCmd},
 }
 
 // addCommands adds the command that args begin with, or else all: the flags of

@@ -32,10 +32,14 @@ type runPrinter struct {
 	full    bool // a message says that the disk is full
 }
 
-// runJob runs the job and prints its results in the order of the inputs.
-func runJob(ctx context.Context, a *command.App, f *runFlags, j *job.Job) error {
+// runJob runs the job and prints its results in the order of the inputs. Then
+// it calls also with them, if that is not nil.
+func runJob(ctx context.Context, a *command.App, f *runFlags, j *job.Job, also func(job.Result) error) error {
 	p := &runPrinter{app: a, flags: f}
 	j.OnResult, j.Progress = p.result, p.progress
+	if also != nil {
+		j.OnResult = func(x job.Result) error { return errors.Join(p.result(x), also(x)) }
+	}
 	sum, err := j.Run(ctx)
 	p.clear()
 	p.sayLeftOut()

@@ -27,6 +27,7 @@ type runFlags struct {
 	source.ModelFlags
 	topFlags
 	video             videoFlags
+	tiles             tileFlags
 	out, outputs      string
 	to                job.Sink
 	bytes             command.Count // of a shard
@@ -59,6 +60,7 @@ func Command(a *command.App) *cobra.Command {
 	f.addOutput(cmd)
 	f.addInputs(cmd)
 	f.video.add(cmd)
+	f.tiles.add(cmd)
 	fl := cmd.Flags()
 	fl.BoolVar(&f.lines, "lines", false, "answer each line on standard input, a path or a JSON object, with a JSON object on standard output")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object for each image, one a line")
@@ -133,7 +135,10 @@ func runImages(a *command.App, cmd *cobra.Command, f *runFlags, args []string) (
 		return runLines(cmd.Context(), a, f, j)
 	}
 	j.Inputs = inputs
-	return runJob(cmd.Context(), a, f, j)
+	if f.tiles.size > 0 {
+		return runTiles(cmd.Context(), a, f, j)
+	}
+	return runJob(cmd.Context(), a, f, j, nil)
 }
 
 // check checks the flags, as far as that is possible without the graph.
@@ -162,6 +167,9 @@ func (f *runFlags) check(cmd *cobra.Command, a *command.App, args []string) erro
 	f.format = formats[slices.IndexFunc(formats, func(x job.Format) bool { return x.Name == f.to.Format })]
 	if f.lines {
 		return f.checkLines(cmd, args)
+	}
+	if err := f.tiles.check(cmd, f); err != nil {
+		return err
 	}
 	return f.checkOutput(cmd, a)
 }

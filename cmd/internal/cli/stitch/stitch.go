@@ -158,4 +158,3 @@ func open(ctx context.Context, name string) (store.File, error) {
 	f, err := store.URI.Open(ctx, paths.StoreName(name))
 	return f, paths.Error(paths.Shown(name), err)
 }
-
