@@ -126,9 +126,9 @@ func (m *Image) Write(ctx context.Context, w io.Writer, fill Fill) (err error) {
 		err = errors.Join(err, c.temp.Close(), os.Remove(c.temp.Name()))
 	}()
 	c.spare.New = func() any { return &packer{} }
-	g, ctx := errgroup.WithContext(ctx)
+	g, packing := errgroup.WithContext(ctx) // packing ends with g
 	g.SetLimit(max(1, m.Workers))
-	err = c.build(ctx, g, len(c.levels)-1, 0, 0)
+	err = c.build(packing, g, len(c.levels)-1, 0, 0)
 	if werr := g.Wait(); werr != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = werr
 	}
@@ -328,7 +328,8 @@ func (p *packer) pack(m *Image, pixel int) ([]byte, error) {
 		p.z.Reset(&p.out)
 	}
 	_, err := p.z.Write(p.raw)
-	return p.out.Bytes(), errors.Join(err, p.z.Close())
+	err = errors.Join(err, p.z.Close())
+	return p.out.Bytes(), err
 }
 
 // The tags of the file.
