@@ -233,11 +233,13 @@ parity-phone: ## 40 AVIF and 40 HEIC files, compared with Pillow and pillow-heif
 	@py=$$(parity/venv.sh testdata/gen/requirements-phone.txt) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	$$py testdata/gen/codecs/phone.py "$$dir" 40 $(PHOTOS) && $$py parity/phone.py bin/infer-prep "$$dir"
 
-# 2,000 windows of 100 generated TIFF files: codec/tiff against rasterio (GDAL) and tifffile.
-parity-tiff: ## windows of TIFF files, compared with rasterio and tifffile
+# 2,000 windows of 100 generated TIFF files: codec/tiff against rasterio (GDAL) and tifffile;
+# run --tiles and stitch likewise.
+parity-tiff: ## windows of TIFF files, run --tiles and stitch, compared with rasterio and tifffile
 	@mkdir -p bin
 	$(GO) build -o bin/tiffwindows ./tools/tiffwindows
-	@py=$$(parity/venv.sh testdata/gen/requirements-tiff.txt) && $$py parity/tiff.py bin/tiffwindows
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@py=$$(parity/venv.sh testdata/gen/requirements-tiff.txt) && $$py parity/tiff.py bin/tiffwindows && $$py parity/stitch.py bin/infer-prep bin/tiffwindows
 
 # Exported ONNX models under ONNX Runtime against infer-prep's own tensors.
 parity-onnx: ## exported ONNX models under ONNX Runtime, compared with infer-prep's own tensors

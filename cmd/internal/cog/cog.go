@@ -92,11 +92,12 @@ type level struct {
 // writer is a Write in progress.
 type writer struct {
 	*Image
-	fill   Fill
-	pixel  int
-	levels []level
-	temp   *os.File
-	spare  sync.Pool // of *packer
+	fill    Fill
+	pixel   int
+	classic int64 // the most bytes of a TIFF that is no BigTIFF
+	levels  []level
+	temp    *os.File
+	spare   sync.Pool // of *packer
 
 	mu  sync.Mutex
 	end int64 // of temp
@@ -105,11 +106,16 @@ type writer struct {
 // Write writes the image to w. It calls fill once for each tile, in an order
 // that keeps neighbours together. It needs a temporary file of the size of the
 // result.
-func (m *Image) Write(ctx context.Context, w io.Writer, fill Fill) (err error) {
+func (m *Image) Write(ctx context.Context, w io.Writer, fill Fill) error {
+	return m.write(ctx, w, fill, math.MaxUint32)
+}
+
+// write is Write. A file of more than classic bytes is a BigTIFF.
+func (m *Image) write(ctx context.Context, w io.Writer, fill Fill, classic int64) (err error) {
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	c := &writer{Image: m, fill: fill, pixel: m.Bands * m.DType.Size()}
+	c := &writer{Image: m, fill: fill, pixel: m.Bands * m.DType.Size(), classic: classic}
 	for width, height := m.Width, m.Height; ; width, height = (width+1)/2, (height+1)/2 {
 		l := level{width: width, height: height, across: tiles(width), down: tiles(height)}
 		l.at, l.size = make([]int64, l.across*l.down), make([]int64, l.across*l.down)
@@ -364,8 +370,13 @@ const (
 	typeLong8  = 16
 )
 
-// structure describes the layout for GDAL.
-const structure = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nKNOWN_INCOMPATIBLE_EDITION=NO\n "
+// structure describes the layout for GDAL, which reads a tile's size and the
+// tile at once: the size stands before each tile, and its last 4 bytes follow
+// once more, which shows writers that do not know of it.
+const structure = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_LEADER=SIZE_AS_UINT4\nBLOCK_TRAILER=LAST_4_BYTES_REPEATED\nKNOWN_INCOMPATIBLE_EDITION=NO\n "
+
+// extra is the number of bytes before and behind a tile.
+const extra = 4
 
 // assemble writes the file: header, directories, the tiles of the smallest
 // overview, …, the tiles of the image.
@@ -374,7 +385,11 @@ func (c *writer) assemble(ctx context.Context, w io.Writer) error {
 	// The size of the directories does not depend on the offsets in them.
 	big := false
 	head := c.head(ghost, big, nil)
-	if int64(len(head))+c.end > math.MaxUint32 {
+	total := c.end
+	for _, l := range c.levels {
+		total += int64(len(l.at)) * 2 * extra
+	}
+	if int64(len(head))+total > c.classic {
 		big = true
 		head = c.head(ghost, big, nil)
 	}
@@ -384,21 +399,29 @@ func (c *writer) assemble(ctx context.Context, w io.Writer) error {
 		l := &c.levels[k]
 		offsets[k] = make([]int64, len(l.at))
 		for i, n := range l.size {
-			offsets[k][i] = at
-			at += n
+			offsets[k][i] = at + extra
+			at += extra + n + extra
 		}
 	}
 	out := bufio.NewWriterSize(w, 1<<20)
 	if _, err := out.Write(c.head(ghost, big, offsets)); err != nil {
 		return err
 	}
+	var buf []byte
 	for k := len(c.levels) - 1; k >= 0; k-- {
 		l := &c.levels[k]
 		for i, from := range l.at {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if _, err := io.Copy(out, io.NewSectionReader(c.temp, from, l.size[i])); err != nil {
+			n := l.size[i]
+			buf = slices.Grow(buf[:0], int(n)+2*extra)[:int(n)+2*extra]
+			binary.LittleEndian.PutUint32(buf, uint32(n))
+			if _, err := c.temp.ReadAt(buf[extra:extra+n], from); err != nil {
+				return err
+			}
+			copy(buf[extra+n:], buf[n:])
+			if _, err := out.Write(buf); err != nil {
 				return err
 			}
 		}
