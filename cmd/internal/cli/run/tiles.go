@@ -122,7 +122,7 @@ func runTiles(ctx context.Context, a *command.App, f *runFlags, j *job.Job) erro
 	defer l.Close()
 	t := &tileRun{Opener: j.Files, flags: f, app: a, outputs: outputs, byPath: map[string]*tiledScene{}, seen: map[string]string{}}
 	for _, in := range l.Files {
-		if ext := strings.ToLower(filepath.Ext(in.Name)); in.Explicit || ext == ".tif" || ext == ".tiff" {
+		if ext := strings.ToLower(filepath.Ext(in.Name)); in.Explicit || in.Err != nil || ext == ".tif" || ext == ".tiff" {
 			t.files = append(t.files, in)
 		}
 	}

@@ -204,7 +204,7 @@ func shaped(t *tensor.Tensor, w *window) (*prediction, error) {
 	case n == 2 && fits(dims[0], dims[1]):
 		p.bands, p.row, p.pixel, p.band = 1, dims[1], 1, 1
 		return p, nil
-	case n == 3 && fits(dims[0], dims[1]) && fits(dims[1], dims[2]) && dims[0] != dims[2]:
+	case n == 3 && fits(dims[0], dims[1]) && fits(dims[1], dims[2]):
 		return nil, fmt.Errorf("array of shape %v can be (H, W, C) and (C, H, W)", dims)
 	case n == 3 && fits(dims[0], dims[1]):
 		p.bands, p.row, p.pixel, p.band = dims[2], dims[1]*dims[2], dims[2], 1
