@@ -22,6 +22,8 @@ type blockReader struct {
 	oldLZW bool // LZW in the order of bits of TIFF 5.0
 
 	raw   []byte // a block's compressed bytes, if the file is not in memory
+	run   []byte // bytes of several blocks, empty if none were read
+	runAt uint64 // their place in the file
 	in    []byte // a block's compressed bytes with reversed bits
 	block []byte // a decompressed block
 	row   []byte // of the predictor of floats
@@ -76,12 +78,17 @@ func (b *blockReader) read(i, used int) ([]byte, error) {
 	} else if left < count {
 		return nil, bad(int(offset), "block %d has %d bytes, want %d", i, left, used)
 	}
-	in, err := b.file.bytes(b.raw, offset, int(count))
-	if err != nil {
-		return nil, err
-	}
-	if b.file.r != nil {
-		b.raw = in
+	var in []byte
+	if end := b.runAt + uint64(len(b.run)); offset >= b.runAt && offset < end && count <= end-offset {
+		in = b.run[offset-b.runAt:][:count]
+	} else {
+		var err error
+		if in, err = b.file.bytes(b.raw, offset, int(count)); err != nil {
+			return nil, err
+		}
+		if b.file.r != nil {
+			b.raw = in
+		}
 	}
 	if l.reverse {
 		in = b.reversed(in)

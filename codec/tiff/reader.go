@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -20,6 +20,9 @@ type Options struct {
 	// Workers is the number of goroutines that decode the strips or tiles of
 	// one window. Default 1, which is the caller's goroutine; at most 256.
 	Workers int
+	// Cache keeps decompressed strips and tiles for later windows. Default
+	// none.
+	Cache *Cache
 }
 
 // Reader reads windows of the images in a TIFF or BigTIFF of either byte order.
@@ -29,6 +32,7 @@ type Reader struct {
 	file    file
 	limits  codec.Limits
 	workers int
+	cache   *Cache // nil for none
 
 	mu     sync.Mutex
 	images []*Image       // those of the chain that were read
@@ -53,7 +57,11 @@ func NewReader(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 	if o.Workers < 0 || o.Workers > maxWorkers {
 		return nil, fmt.Errorf("tiff: workers %d: want 0 to %d", o.Workers, maxWorkers)
 	}
-	return newReader(file{r: r, size: size}, o.Limits.WithDefaults(), o.Workers)
+	t, err := newReader(file{r: r, size: size}, o.Limits.WithDefaults(), o.Workers)
+	if err == nil {
+		t.cache = o.Cache
+	}
+	return t, err
 }
 
 // newReader reads the header of f. The limits have no zero fields.
@@ -98,6 +106,9 @@ func (r *Reader) Image(n int) (*Image, error) {
 			return nil, codec.Errorf(name, -1, codec.ErrLimit, "more than %d images", maxImages)
 		}
 		i := &Image{r: r}
+		if r.cache != nil {
+			i.id = r.cache.ids.Add(1)
+		}
 		if err := i.dir.from(&r.head, r.next); err != nil {
 			return nil, err
 		}
@@ -132,6 +143,7 @@ func (r *Reader) Overviews(n int) ([]*Image, error) {
 // Image is an image of a Reader. It is safe for concurrent use.
 type Image struct {
 	r    *Reader
+	id   uint64 // in the Reader's cache
 	dir  directory
 	once sync.Once
 	info Info
@@ -340,15 +352,82 @@ func (i *Image) Read(dst []byte, w codec.Region) error {
 	if len(dst) != n {
 		return fmt.Errorf("tiff: read: destination of %d bytes: want %d", len(dst), n)
 	}
+	return i.read(&window{i: i, dst: dst, Region: w, width: w.Width})
+}
+
+// ReadPadded is Read of some bands, and of a window that may reach past the
+// right and bottom edges of the image but has a pixel within it. bands are
+// numbers from 0 in the wanted order; nil means all. Pixels past the edges have
+// the no-data value, or 0. dst has len(bands) samples for each pixel. Strips
+// and tiles of bands apart that are not wanted are not read.
+func (i *Image) ReadPadded(dst []byte, w codec.Region, bands []int) error {
+	f, err := i.Info()
+	if err != nil {
+		return err
+	}
+	n := f.Bands
+	if bands != nil {
+		if n = len(bands); n < 1 || n > maxBands {
+			return fmt.Errorf("tiff: read: %d bands: want 1 to %d", n, maxBands)
+		}
+	}
+	for _, b := range bands {
+		if b < 0 || b >= f.Bands {
+			return fmt.Errorf("tiff: read: band %d: want 0 to %d", b, f.Bands-1)
+		}
+	}
+	part := w
+	part.Width, part.Height = min(w.Width, f.Width-w.Left), min(w.Height, f.Height-w.Top)
+	if _, err := i.Size(part); err != nil {
+		return err
+	}
+	pixel := n * i.l.sampleSize()
+	if err := i.r.limits.CheckSize(name, w.Width, w.Height, pixel); err != nil {
+		return err
+	}
+	line := w.Width * pixel
+	if len(dst)%line != 0 || len(dst)/line != w.Height || line/pixel != w.Width {
+		return fmt.Errorf("tiff: read: destination of %d bytes: want %d rows of %d pixels of %d bytes", len(dst), w.Height, w.Width, pixel)
+	}
+	for y := range part.Height {
+		fillSamples(dst[y*line+part.Width*pixel:], w.Width-part.Width, n, pixel, i.l.sampleSize(), i.fill)
+	}
+	for y := part.Height; y < w.Height; y++ {
+		fillSamples(dst[y*line:], w.Width, n, pixel, i.l.sampleSize(), i.fill)
+	}
+	return i.read(&window{i: i, dst: dst, Region: part, width: w.Width, bands: bands})
+}
+
+// Missing reports whether all strips and tiles of a window within the image are
+// missing in the file, as in sparse files of GDAL. Read then gives the no-data
+// value, or 0.
+func (i *Image) Missing(w codec.Region) (bool, error) {
+	if _, err := i.Size(w); err != nil {
+		return false, err
+	}
+	j := &window{i: i, Region: w}
+	j.begin()
+	for k := range j.n {
+		if n, _, _, _ := j.place(k); !i.l.missing(n) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// missing reports whether block n is not in the file.
+func (l *layout) missing(n int) bool {
+	return l.offsets.at64(n) == 0 || l.counts.len() > 0 && l.counts.at64(n) == 0
+}
+
+// read decodes a window.
+func (i *Image) read(j *window) error {
 	l := &i.l
 	if err := l.check(&i.r.limits); err != nil {
 		return err
 	}
-	j := &window{i: i, dst: dst, Region: w}
-	j.x0, j.x1 = w.Left/l.blockW, (w.Left+w.Width-1)/l.blockW+1
-	j.y0, j.y1 = w.Top/l.blockH, (w.Top+w.Height-1)/l.blockH+1
-	j.n = int64(j.x1-j.x0) * int64(j.y1-j.y0) * int64(l.planes)
-	if err := l.checkWork(&i.r.limits, j.n/int64(l.planes)); err != nil {
+	j.begin()
+	if err := l.checkWork(&i.r.limits, int64(j.x1-j.x0)*int64(j.y1-j.y0)); err != nil {
 		return err
 	}
 	workers := int(min(int64(i.r.workers), j.n))
@@ -357,6 +436,7 @@ func (i *Image) Read(dst []byte, w codec.Region) error {
 		block := 2 * int64(l.rowBytes()) * int64(l.blockH)
 		workers = int(max(1, min(int64(workers), limit/max(1, block))))
 	}
+	j.run = j.n / int64(max(1, workers))
 	if workers < 2 {
 		return j.work()
 	}
@@ -374,13 +454,42 @@ type window struct {
 	i   *Image
 	dst []byte
 	codec.Region
-	x0, x1, y0, y1 int          // columns and rows of blocks
-	n              int64        // blocks of all planes
-	next           atomic.Int64 // the next block
+	width          int   // pixels of a row of dst
+	bands          []int // nil for all
+	x0, x1, y0, y1 int   // columns and rows of blocks
+	n              int64 // blocks of all planes that are read
+	run            int64 // the most blocks that are read at once
 
 	mu    sync.Mutex
+	next  int64 // the next block
 	first error // of the block with the lowest number
 	at    int64 // that block
+}
+
+// begin sets the blocks.
+func (j *window) begin() {
+	l := &j.i.l
+	j.x0, j.x1 = j.Left/l.blockW, (j.Left+j.Width-1)/l.blockW+1
+	j.y0, j.y1 = j.Top/l.blockH, (j.Top+j.Height-1)/l.blockH+1
+	planes := l.planes
+	if planes > 1 && j.bands != nil {
+		planes = len(j.bands)
+	}
+	j.n = int64(j.x1-j.x0) * int64(j.y1-j.y0) * int64(planes)
+}
+
+// place returns the number in the file of block k of the window, its column and
+// row, and the number of its plane among those of the window.
+func (j *window) place(k int64) (n, bx, by, plane int) {
+	l := &j.i.l
+	across := int64(j.x1 - j.x0)
+	plane = int(k / (across * int64(j.y1-j.y0)))
+	bx, by = j.x0+int(k%across), j.y0+int(k/across%int64(j.y1-j.y0))
+	band := plane
+	if l.planes > 1 && j.bands != nil {
+		band = j.bands[plane]
+	}
+	return (band*l.down+by)*l.across + bx, bx, by, plane
 }
 
 // work decodes blocks until there are none left, and returns the error of the
@@ -389,7 +498,6 @@ func (j *window) work() (err error) {
 	b, k := j.i.r.take(), int64(-1)
 	defer func() {
 		if v := recover(); v != nil { // a bug; b may be broken
-			j.next.Store(j.n)
 			err = j.fail(k, codec.Errorf(name, -1, codec.ErrInternal, "block %d of the window: %v", k, v))
 			return
 		}
@@ -399,20 +507,79 @@ func (j *window) work() (err error) {
 		return j.fail(-1, err)
 	}
 	for {
-		if k = j.next.Add(1) - 1; k >= j.n {
+		var end int64
+		if k, end = j.take(b); k >= j.n {
 			return nil
 		}
-		if err := j.block(b, k); err != nil {
-			j.next.Store(j.n)
-			return j.fail(k, err)
+		for ; k < end; k++ {
+			if err := j.block(b, k); err != nil {
+				return j.fail(k, err)
+			}
 		}
 	}
 }
 
-// fail notes the error of block k.
+// Bounds of the blocks that are read at once.
+const (
+	maxRun = 1 << 20 // bytes
+	maxGap = 64      // bytes between two; those of a COG have 8
+)
+
+// take returns the next blocks, from k to end. If they follow each other in the
+// file, b has read their bytes at once: a store then sends one request, and no
+// bytes ahead of a reader in order.
+func (j *window) take(b *blockReader) (k, end int64) {
+	j.mu.Lock()
+	k = j.next
+	end = min(k+1, j.n)
+	b.run = b.run[:0]
+	at, next, ok := j.bytes(k)
+	for ok && end < j.n && end-k < j.run {
+		from, to, more := j.bytes(end)
+		if !more || from < next || from-next > maxGap || to-at > maxRun {
+			break
+		}
+		next = to
+		end++
+	}
+	j.next = end
+	j.mu.Unlock()
+	if end-k > 1 {
+		// Block after block shows which one an error belongs to.
+		if run, err := j.i.r.file.bytes(b.run, at, int(next-at)); err == nil {
+			b.run, b.runAt = run, at
+		}
+	}
+	return k, end
+}
+
+// bytes returns where the bytes of block k of the window begin and end in the
+// file. ok is false if it is not read from there.
+func (j *window) bytes(k int64) (at, end uint64, ok bool) {
+	l, r := &j.i.l, j.i.r
+	if k >= j.n || j.run < 2 || r.file.r == nil {
+		return 0, 0, false
+	}
+	n, _, _, _ := j.place(k)
+	at = l.offsets.at64(n)
+	if l.missing(n) || at >= uint64(r.file.size) || r.cache != nil && r.cache.has(blockID{j.i.id, n}) {
+		return 0, 0, false
+	}
+	size := uint64(l.rows(n) * l.rowBytes())
+	if l.compression != none {
+		var err error
+		if size, err = l.size(n, uint64(r.file.size)-at, size); err != nil {
+			return 0, 0, false
+		}
+	}
+	return at, at + size, size <= uint64(r.file.size)-at
+}
+
+// fail notes the error of block k. No block is begun from then on.
 func (j *window) fail(k int64, err error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.next = j.n
 	if j.first == nil || k < j.at {
 		j.first, j.at = err, k
 	}
@@ -421,6 +588,9 @@ func (j *window) fail(k int64, err error) error {
 
 // take lends a block reader.
 func (r *Reader) take() *blockReader {
+	if r.cache != nil {
+		return r.cache.take()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n := len(r.free); n > 0 {
@@ -433,6 +603,10 @@ func (r *Reader) take() *blockReader {
 
 // give takes a block reader back.
 func (r *Reader) give(b *blockReader) {
+	if r.cache != nil {
+		r.cache.give(b)
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.free = append(r.free, b)
@@ -441,35 +615,55 @@ func (r *Reader) give(b *blockReader) {
 // block decodes block k of the window.
 func (j *window) block(b *blockReader, k int64) error {
 	l := &j.i.l
-	across := int64(j.x1 - j.x0)
-	plane := int(k / (across * int64(j.y1-j.y0)))
-	bx, by := j.x0+int(k%across), j.y0+int(k/across%int64(j.y1-j.y0))
-	n := (plane*l.down+by)*l.across + bx
+	n, bx, by, plane := j.place(k)
 	// The part of the window in the block, in pixels of the block.
 	left, top := max(j.Left-bx*l.blockW, 0), max(j.Top-by*l.blockH, 0)
 	right, bottom := min(j.Left+j.Width-bx*l.blockW, l.blockW), min(j.Top+j.Height-by*l.blockH, l.blockH)
-	size, samples := l.sampleSize(), l.samples/l.planes
-	pixel := l.samples * size
+	size, stored := l.sampleSize(), l.samples/l.planes
+	samples, out := stored, l.samples // of a pixel in dst: those of the block, and all
+	if j.bands != nil {
+		if out = len(j.bands); l.planes == 1 {
+			samples = out
+		}
+	}
+	pixel := out * size
 	// The first sample of the block in the window.
-	dst := j.dst[((by*l.blockH+top-j.Top)*j.Width+bx*l.blockW+left-j.Left)*pixel+plane*size:]
-	line := j.Width * pixel
+	dst := j.dst[((by*l.blockH+top-j.Top)*j.width+bx*l.blockW+left-j.Left)*pixel+plane*size:]
+	line := j.width * pixel
 	w, h := right-left, bottom-top
-	if l.offsets.at64(n) == 0 || l.counts.len() > 0 && l.counts.at64(n) == 0 {
+	if l.missing(n) {
 		for y := range h {
 			fillSamples(dst[y*line:], w, samples, pixel, size, j.i.fill)
 		}
 		return nil
 	}
 	rowBytes := l.rowBytes()
-	src, err := b.read(n, rowBytes*l.rows(n))
-	if err != nil {
-		return err
+	var src []byte
+	if total := rowBytes * l.rows(n); j.i.r.cache == nil || l.compression == none || int64(total) > j.i.r.cache.limit {
+		var err error
+		if src, err = b.read(n, total); err != nil {
+			return err
+		}
+	} else {
+		c, err := j.i.r.cache.get(blockID{j.i.id, n}, b, total)
+		if err != nil {
+			return err
+		}
+		defer j.i.r.cache.release(c)
+		src = c.data
 	}
+	chosen := j.bands != nil && l.planes == 1
 	for y := range h {
 		out, row := dst[y*line:], src[(top+y)*rowBytes:][:rowBytes]
 		switch {
+		case l.bits%8 != 0 && chosen:
+			b.row = slices.Grow(b.row[:0], w*stored*size)[:w*stored*size]
+			unpackBitsOf(b.row, row, l.bits, left*stored, w, stored, stored*size, size)
+			gather(out, b.row, w, pixel, stored*size, size, j.bands)
 		case l.bits%8 != 0:
 			unpackBitsOf(out, row, l.bits, left*samples, w, samples, pixel, size)
+		case chosen:
+			gather(out, row[left*stored*size:], w, pixel, stored*size, size, j.bands)
 		case l.planes == 1:
 			copy(out[:w*pixel], row[left*pixel:])
 		default:

@@ -28,23 +28,35 @@ func fillSamples(dst []byte, w, n, pixel, size int, sample []byte) {
 }
 
 // scatter writes w samples of one band.
-func scatter(dst, src []byte, w, pixel, size int) {
+func scatter(dst, src []byte, w, pixel, size int) { stride(dst, src, w, pixel, size, size) }
+
+// gather writes the samples of the bands for w pixels. A pixel of src has from
+// bytes, one of dst has to.
+func gather(dst, src []byte, w, to, from, size int, bands []int) {
+	for k, band := range bands {
+		stride(dst[k*size:], src[band*size:], w, to, from, size)
+	}
+}
+
+// stride copies w samples that are from bytes apart to places that are to bytes
+// apart.
+func stride(dst, src []byte, w, to, from, size int) {
 	switch size {
 	case 1:
 		for x := range w {
-			dst[x*pixel] = src[x]
+			dst[x*to] = src[x*from]
 		}
 	case 2:
 		for x := range w {
-			*(*[2]byte)(dst[x*pixel:]) = [2]byte(src[2*x:])
+			*(*[2]byte)(dst[x*to:]) = [2]byte(src[x*from:])
 		}
 	case 4:
 		for x := range w {
-			*(*[4]byte)(dst[x*pixel:]) = [4]byte(src[4*x:])
+			*(*[4]byte)(dst[x*to:]) = [4]byte(src[x*from:])
 		}
 	default:
 		for x := range w {
-			*(*[8]byte)(dst[x*pixel:]) = [8]byte(src[8*x:])
+			*(*[8]byte)(dst[x*to:]) = [8]byte(src[x*from:])
 		}
 	}
 }

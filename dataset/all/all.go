@@ -61,5 +61,6 @@ import (
 	_ "github.com/infer-prep/infer-prep/dataset/textfile"
 	_ "github.com/infer-prep/infer-prep/dataset/tfds"
 	_ "github.com/infer-prep/infer-prep/dataset/tfrecord"
+	_ "github.com/infer-prep/infer-prep/dataset/tiles"
 	_ "github.com/infer-prep/infer-prep/dataset/webdataset"
 )

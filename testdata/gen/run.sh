@@ -63,7 +63,7 @@ case ${1-} in
 --yuv) # what libyuv makes of camera frames; Debian 12's libyuv0
   requirements=(requirements-yuv.txt) scripts=(codecs/yuv.py) ;;
 --tiff) # what GDAL and tifffile read of TIFF files of many layouts
-  requirements=(requirements-tiff.txt) scripts=(codecs/tiff_windows.py) ;;
+  requirements=(requirements-tiff.txt) scripts=(codecs/tiff_windows.py datasets/tiles.py) ;;
 --phone) # what Pillow and pillow-heif read of AVIF and HEIC files; Debian 12's libavif15 and its libaom, which encode more than 8 bits
   requirements=(requirements-phone.txt) scripts=(codecs/phone.py) ;;
 --scipy) # what transformers warps and scales by SciPy

@@ -190,6 +190,9 @@ class Nodes:
     def __init__(self, node: Literal["tfrecord"], /, *, files: Sequence[Path] = ...) -> None: ...
 
     @overload
+    def __init__(self, node: Literal["tiles"], /, *, files: Sequence[Path] = ..., size: int = ..., overlap: int = ..., edge: Path = ..., skip: Path = ..., bands: Sequence[int] = ..., mask: bool = ..., cache_bytes: int = ...) -> None: ...
+
+    @overload
     def __init__(self, node: Literal["usps"], /, *, dir: Path = ..., usage: Path = ...) -> None: ...
 
     @overload
