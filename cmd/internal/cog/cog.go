@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/infer-prep/infer-prep/codec/tiff"
+	"github.com/infer-prep/infer-prep/internal/tiffdir"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -362,17 +363,12 @@ const (
 	tagGeoDoubles      = 34736
 	tagGeoASCII        = 34737
 	tagNoData          = 42113
-
-	typeASCII  = 2
-	typeShort  = 3
-	typeLong   = 4
-	typeDouble = 12
-	typeLong8  = 16
 )
 
-// structure describes the layout for GDAL, which reads a tile's size and the
-// tile at once: the size stands before each tile, and its last 4 bytes follow
-// once more, which shows writers that do not know of it.
+// structure describes the layout for GDAL. The size of each tile stands before
+// it, so that GDAL reads both at once. The tile's last 4 bytes are repeated
+// after it: a writer that changes the tile, and does not know of the layout,
+// leaves them as they were.
 const structure = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_LEADER=SIZE_AS_UINT4\nBLOCK_TRAILER=LAST_4_BYTES_REPEATED\nKNOWN_INCOMPATIBLE_EDITION=NO\n "
 
 // extra is the number of bytes before and behind a tile.
@@ -429,57 +425,6 @@ func (c *writer) assemble(ctx context.Context, w io.Writer) error {
 	return out.Flush()
 }
 
-// entry is a tag of a directory.
-type entry struct {
-	tag, typ uint16
-	count    int
-	value    []byte
-}
-
-// directory collects tags.
-type directory struct {
-	big     bool
-	entries []entry
-}
-
-func (d *directory) add(tag, typ uint16, count int, value []byte) {
-	d.entries = append(d.entries, entry{tag, typ, count, value})
-}
-
-func (d *directory) short(tag uint16, v ...uint16) {
-	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint16(b, x)
-	}
-	d.add(tag, typeShort, len(v), b)
-}
-
-func (d *directory) offsets(tag uint16, v []int64) {
-	b := make([]byte, 0, 8*len(v))
-	for _, x := range v {
-		if d.big {
-			b = binary.LittleEndian.AppendUint64(b, uint64(x))
-		} else {
-			b = binary.LittleEndian.AppendUint32(b, uint32(x))
-		}
-	}
-	typ := uint16(typeLong)
-	if d.big {
-		typ = typeLong8
-	}
-	d.add(tag, typ, len(v), b)
-}
-
-func (d *directory) doubles(tag uint16, v ...float64) {
-	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
-	d.add(tag, typeDouble, len(v), b)
-}
-
-func (d *directory) text(tag uint16, s string) { d.add(tag, typeASCII, len(s)+1, append([]byte(s), 0)) }
-
 // head returns the header and the directories. nil offsets are zeros.
 func (c *writer) head(ghost string, big bool, offsets [][]int64) []byte {
 	o := binary.LittleEndian
@@ -506,41 +451,41 @@ func (c *writer) head(ghost string, big bool, offsets [][]int64) []byte {
 		if offsets != nil {
 			at = offsets[k]
 		}
-		b = c.directory(k, big, at).append(b, k == len(c.levels)-1)
+		b = c.directory(k, big, at).Append(b, len(b), k == len(c.levels)-1)
 	}
 	return b
 }
 
 // directory returns the directory of a level.
-func (c *writer) directory(k int, big bool, offsets []int64) *directory {
+func (c *writer) directory(k int, big bool, offsets []int64) *tiffdir.Directory {
 	l := &c.levels[k]
-	d := &directory{big: big}
-	d.add(tagSubfileType, typeLong, 1, binary.LittleEndian.AppendUint32(nil, uint32(min(k, 1))))
-	d.add(tagWidth, typeLong, 1, binary.LittleEndian.AppendUint32(nil, uint32(l.width)))
-	d.add(tagHeight, typeLong, 1, binary.LittleEndian.AppendUint32(nil, uint32(l.height)))
-	d.short(tagBits, slices.Repeat([]uint16{uint16(8 * c.DType.Size())}, c.Bands)...)
-	d.short(tagCompression, 8)
-	d.short(tagPhotometric, 1)
-	d.short(tagSamplesPerPixel, uint16(c.Bands))
-	d.short(tagPlanar, 1)
-	d.short(tagPredictor, c.predictor())
-	d.short(tagTileWidth, Tile)
-	d.short(tagTileHeight, Tile)
-	d.offsets(tagTileOffsets, offsets)
-	d.offsets(tagTileCounts, l.size)
+	d := &tiffdir.Directory{Order: binary.LittleEndian, Big: big}
+	d.Long(tagSubfileType, uint32(min(k, 1)))
+	d.Long(tagWidth, uint32(l.width))
+	d.Long(tagHeight, uint32(l.height))
+	d.Short(tagBits, slices.Repeat([]uint16{uint16(8 * c.DType.Size())}, c.Bands)...)
+	d.Short(tagCompression, 8)
+	d.Short(tagPhotometric, 1)
+	d.Short(tagSamplesPerPixel, uint16(c.Bands))
+	d.Short(tagPlanar, 1)
+	d.Short(tagPredictor, c.predictor())
+	d.Short(tagTileWidth, Tile)
+	d.Short(tagTileHeight, Tile)
+	d.Offsets(tagTileOffsets, offsets)
+	d.Offsets(tagTileCounts, l.size)
 	if c.Bands > 1 {
-		d.short(tagExtraSamples, make([]uint16, c.Bands-1)...)
+		d.Short(tagExtraSamples, make([]uint16, c.Bands-1)...)
 	}
 	kind := uint16(1)
 	if c.DType == tensor.Float32 {
 		kind = 3
 	}
-	d.short(tagSampleFormat, slices.Repeat([]uint16{kind}, c.Bands)...)
+	d.Short(tagSampleFormat, slices.Repeat([]uint16{kind}, c.Bands)...)
 	if k == 0 {
 		c.places(d)
 	}
 	if c.HasNoData {
-		d.text(tagNoData, strings.ToLower(strconv.FormatFloat(c.NoData, 'g', -1, 64)))
+		d.Text(tagNoData, strings.ToLower(strconv.FormatFloat(c.NoData, 'g', -1, 64)))
 	}
 	return d
 }
@@ -552,13 +497,13 @@ const (
 )
 
 // places adds the tags of GeoTIFF.
-func (c *writer) places(d *directory) {
+func (c *writer) places(d *tiffdir.Directory) {
 	if c.Geo.HasTransform {
 		if t := c.Geo.Transform; t[2] == 0 && t[4] == 0 && t[1] > 0 && t[5] < 0 {
-			d.doubles(tagPixelScale, t[1], -t[5], 0)
-			d.doubles(tagTiepoints, 0, 0, 0, t[0], t[3], 0)
+			d.Doubles(tagPixelScale, t[1], -t[5], 0)
+			d.Doubles(tagTiepoints, 0, 0, 0, t[0], t[3], 0)
 		} else {
-			d.doubles(tagTransform, t[1], t[2], 0, t[0], t[4], t[5], 0, t[3], 0, 0, 0, 0, 0, 0, 0, 1)
+			d.Doubles(tagTransform, t[1], t[2], 0, t[0], t[4], t[5], 0, t[3], 0, 0, 0, 0, 0, 0, 0, 1)
 		}
 	}
 	keys := slices.Clone(c.Geo.Keys.Directory)
@@ -571,56 +516,11 @@ func (c *writer) places(d *directory) {
 			keys[i+3] = rasterIsArea
 		}
 	}
-	d.short(tagGeoKeys, keys...)
+	d.Short(tagGeoKeys, keys...)
 	if v := c.Geo.Keys.Doubles; len(v) > 0 {
-		d.doubles(tagGeoDoubles, v...)
+		d.Doubles(tagGeoDoubles, v...)
 	}
 	if s := c.Geo.Keys.ASCII; s != "" {
-		d.text(tagGeoASCII, s)
+		d.Text(tagGeoASCII, s)
 	}
-}
-
-// append appends the directory and its values.
-func (d *directory) append(b []byte, last bool) []byte {
-	o := binary.LittleEndian
-	slices.SortFunc(d.entries, func(a, b entry) int { return int(a.tag) - int(b.tag) })
-	count, word := 2, 4
-	if d.big {
-		count, word = 8, 8
-	}
-	number := func(b []byte, v int) []byte {
-		if d.big {
-			return o.AppendUint64(b, uint64(v))
-		}
-		return o.AppendUint32(b, uint32(v))
-	}
-	at := len(b) + count + len(d.entries)*(4+2*word) + word
-	if d.big {
-		b = o.AppendUint64(b, uint64(len(d.entries)))
-	} else {
-		b = o.AppendUint16(b, uint16(len(d.entries)))
-	}
-	var values []byte
-	for _, e := range d.entries {
-		b = number(o.AppendUint16(o.AppendUint16(b, e.tag), e.typ), e.count)
-		if len(e.value) <= word {
-			b = append(append(b, e.value...), make([]byte, word-len(e.value))...)
-			continue
-		}
-		b = number(b, at+len(values))
-		values = append(values, e.value...)
-		for len(values)%8 != 0 {
-			values = append(values, 0)
-		}
-	}
-	next := at + len(values)
-	pad := 0
-	for ; next%8 != 0; next++ {
-		pad++
-	}
-	if last {
-		next = 0
-	}
-	b = append(number(b, next), values...)
-	return append(b, make([]byte, pad)...)
 }
