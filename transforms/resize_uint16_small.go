@@ -8,7 +8,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// wantDeep is want. Small builds resize no uint16 images.
+// wantDeep is want, and refuses uint16 images: small builds leave out their
+// resize.
 func (s sampling) wantDeep(d tensor.Desc) error {
 	if d.IsImage() && d.DType == tensor.Uint16 {
 		return errfmt.Errorf("%w: resize of uint16 is not in the small build", codec.ErrUnsupported)

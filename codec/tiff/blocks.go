@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/bits"
+	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/inflate"
@@ -32,6 +33,32 @@ type blockReader struct {
 	lzw   *lzw.Decoder
 	zstd  unzstd
 	inner inner
+}
+
+// freeReaders holds block readers that are not in use, for their memory.
+type freeReaders struct {
+	mu   sync.Mutex
+	free []*blockReader
+}
+
+// take lends a block reader.
+func (f *freeReaders) take() *blockReader {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.free); n > 0 {
+		b := f.free[n-1]
+		f.free = f.free[:n-1]
+		return b
+	}
+	return new(blockReader)
+}
+
+// give takes a block reader back.
+func (f *freeReaders) give(b *blockReader) {
+	b.file, b.l, b.run = nil, nil, b.run[:0] // of an image that may be closed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.free = append(f.free, b)
 }
 
 // begin prepares the blocks of an image.

@@ -12,8 +12,9 @@ import (
 // Cache keeps decompressed strips and tiles, so that windows that share one
 // decompress it once. Any number of Readers may share a Cache, see
 // Options.Cache. It is safe for concurrent use: goroutines that need the same
-// strip or tile wait for the one that decompresses it. Uncompressed ones, and
-// those of more bytes than the limit, are not kept.
+// strip or tile wait for the one that decompresses it. Strips and tiles that
+// the file stores uncompressed, or that are larger than the limit, are not
+// kept.
 type Cache struct {
 	limit int64
 	ids   atomic.Uint64 // of images
@@ -21,8 +22,9 @@ type Cache struct {
 	mu     sync.Mutex
 	used   int64
 	blocks map[blockID]*list.Element
-	recent list.List      // of *cachedBlock, the last used first
-	free   []*blockReader // not in use
+	recent list.List // of *cachedBlock, the last used first
+
+	readers freeReaders
 }
 
 // blockID names a strip or tile. It holds no pointer, so that a Cache keeps no
@@ -99,9 +101,8 @@ func (c *Cache) has(id blockID) bool {
 func (c *Cache) release(k *cachedBlock) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k.users--; c.used > c.limit {
-		c.room(0)
-	}
+	k.users--
+	c.room(0)
 }
 
 // room drops the blocks that were not used for the longest time, until size
@@ -130,24 +131,4 @@ func (c *Cache) drop(e *list.Element) {
 	c.recent.Remove(e)
 	delete(c.blocks, k.id)
 	c.used -= int64(cap(k.data))
-}
-
-// take lends a block reader.
-func (c *Cache) take() *blockReader {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n := len(c.free); n > 0 {
-		b := c.free[n-1]
-		c.free = c.free[:n-1]
-		return b
-	}
-	return new(blockReader)
-}
-
-// give takes a block reader back.
-func (c *Cache) give(b *blockReader) {
-	b.file, b.l, b.run = nil, nil, b.run[:0] // of an image that may be closed
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.free = append(c.free, b)
 }

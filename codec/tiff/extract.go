@@ -9,14 +9,14 @@ import (
 	"github.com/infer-prep/infer-prep/internal/tiffdir"
 )
 
-// AppendTIFF appends an uncompressed TIFF of one window to b. It has the samples
-// that ReadPadded reads, in the byte order of the machine, and the tags that say
-// what they mean, such as a palette. Decoders give the window the pixels that
-// they give the image, with three exceptions. The orientation is left out.
-// Separate planes are stored as one. Compressed big-endian numbers, which Pillow
-// reads in the wrong byte order, are right. GeoTIFF's tags and all other
-// metadata are left out. The window may reach past the right and bottom edges
-// of the image, but at least one pixel must be within it.
+// AppendTIFF appends an uncompressed TIFF of one window to b. It has the
+// samples that ReadPadded reads, in the byte order of the machine, and the tags
+// that say what they mean, such as a palette. Decoders give the window the
+// pixels that they give the image, with three exceptions. The orientation is
+// left out. Separate planes are stored as one. Compressed big-endian numbers,
+// which Pillow reads in the wrong byte order, are right. GeoTIFF's tags and all
+// other metadata are left out. The window may reach past the right and bottom
+// edges of the image, but at least one pixel must be within it.
 func (i *Image) AppendTIFF(b []byte, w codec.Region) ([]byte, error) {
 	f, err := i.Info()
 	if err != nil {

@@ -32,13 +32,29 @@ type Geo struct {
 	Keys      GeoKeys
 }
 
+// Window returns the transform of a window whose first pixel is at (left, top),
+// rounded as window_transform of rasterio does. Without HasTransform, x and y
+// are columns and rows of the image.
+func (g *Geo) Window(left, top int) [6]float64 {
+	t := [6]float64{0, 1, 0, 0, 0, 1}
+	if g.HasTransform {
+		t = g.Transform
+	}
+	c, r := float64(left), float64(top)
+	x := float64(float64(c*t[1])+float64(r*t[2])) + t[0]
+	y := float64(float64(c*t[4])+float64(r*t[5])) + t[3]
+	t[0] += x - t[0]
+	t[3] += y - t[3]
+	return t
+}
+
 // GeoKeys holds the tags of GeoTIFF that describe the coordinate reference
 // system, as they stand in the file: GeoKeyDirectory, GeoDoubleParams and
 // GeoAsciiParams. They are empty if the file has none.
 type GeoKeys struct {
 	Directory []uint16
 	Doubles   []float64
-	ASCII     string // all texts, each with a | behind it
+	ASCII     string // all texts, each with a | after it
 }
 
 // Band describes a band. Values are sample*Scale + Offset.

@@ -125,11 +125,8 @@ func TestPadding(t *testing.T) {
 	at := uint32(len(gray(width, 1, 8, 32773, tags...)))
 	tags[2].value, tags[3].value = at, at+4*count
 	data := append(gray(width, 1, 8, 32773, tags...), bytes.Repeat([]byte{1, 0, 0, 0}, 2*count)...)
-	r, err := tiff.NewReader(bytes.NewReader(data), int64(len(data)), nil)
-	require.NoError(t, err)
-	i, err := r.Image(0)
-	require.NoError(t, err)
-	_, err = i.Tensor(codec.Region{Width: width, Height: 1})
+	i := open(t, bytes.NewReader(data), len(data), nil)
+	_, err := i.Tensor(codec.Region{Width: width, Height: 1})
 	require.ErrorIs(t, err, codec.ErrPixels)
 	require.ErrorContains(t, err, "3750 strips or tiles of 16x1048576 pixels")
 	_, err = codec.Decode(data, nil)
@@ -161,10 +158,7 @@ func sparseScene() []byte {
 func TestLargeScene(t *testing.T) {
 	data := sparseScene()
 	c := &counting{r: bytes.NewReader(data)}
-	r, err := tiff.NewReader(c, int64(len(data)), nil)
-	require.NoError(t, err)
-	i, err := r.Image(0)
-	require.NoError(t, err)
+	i := open(t, c, len(data), nil)
 	dst := make([]byte, 512*512*3)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -217,10 +211,7 @@ func TestReads(t *testing.T) {
 	data, err := os.ReadFile("testdata/u16_deflate_tiled.tif")
 	require.NoError(t, err)
 	c := &counting{r: bytes.NewReader(data)}
-	r, err := tiff.NewReader(c, int64(len(data)), nil)
-	require.NoError(t, err)
-	i, err := r.Image(0)
-	require.NoError(t, err)
+	i := open(t, c, len(data), nil)
 	_, err = i.Info()
 	require.NoError(t, err)
 	require.Less(t, c.bytes, 3000)

@@ -9,16 +9,11 @@ import (
 
 // OpenNative implements codec.NativeDecoder.
 func (d *decoder) OpenNative(data []byte, o *codec.Options) (codec.Native, error) {
-	var free []*blockReader
-	if d.native != nil {
-		free = d.native.r.free
-		d.native = nil
-	}
-	r, err := newReader(file{data: data, size: int64(len(data))}, o.Limits, o.Workers)
+	d.native = nil
+	r, err := newReader(file{data: data, size: int64(len(data))}, o.Limits, o.Workers, &d.readers)
 	if err != nil {
 		return codec.Native{}, err
 	}
-	r.free = free
 	i, err := r.Image(0)
 	if err != nil {
 		return codec.Native{}, err

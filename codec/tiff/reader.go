@@ -33,13 +33,13 @@ type Reader struct {
 	limits  codec.Limits
 	workers int
 	cache   *Cache // nil for none
+	readers *freeReaders
 
 	mu     sync.Mutex
 	images []*Image       // those of the chain that were read
 	seen   map[uint64]int // offsets of their directories
 	next   uint64         // the offset of the following directory, 0 if none
 	head   directory      // the header only
-	free   []*blockReader // not in use
 }
 
 // maxImages bounds the chain of directories.
@@ -57,7 +57,11 @@ func NewReader(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 	if o.Workers < 0 || o.Workers > maxWorkers {
 		return nil, fmt.Errorf("tiff: workers %d: want 0 to %d", o.Workers, maxWorkers)
 	}
-	t, err := newReader(file{r: r, size: size}, o.Limits.WithDefaults(), o.Workers)
+	readers := &freeReaders{}
+	if o.Cache != nil {
+		readers = &o.Cache.readers
+	}
+	t, err := newReader(file{r: r, size: size}, o.Limits.WithDefaults(), o.Workers, readers)
 	if err == nil {
 		t.cache = o.Cache
 	}
@@ -65,8 +69,8 @@ func NewReader(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 }
 
 // newReader reads the header of f. The limits have no zero fields.
-func newReader(f file, limits codec.Limits, workers int) (*Reader, error) {
-	t := &Reader{file: f, limits: limits, workers: max(1, workers), seen: map[uint64]int{}}
+func newReader(f file, limits codec.Limits, workers int, readers *freeReaders) (*Reader, error) {
+	t := &Reader{file: f, limits: limits, workers: max(1, workers), readers: readers, seen: map[uint64]int{}}
 	next, err := t.head.header(&t.file)
 	if err != nil {
 		return nil, err
@@ -495,13 +499,13 @@ func (j *window) place(k int64) (n, bx, by, plane int) {
 // work decodes blocks until there are none left, and returns the error of the
 // first block that failed. Blocks after it are not begun.
 func (j *window) work() (err error) {
-	b, k := j.i.r.take(), int64(-1)
+	b, k := j.i.r.readers.take(), int64(-1)
 	defer func() {
 		if v := recover(); v != nil { // a bug; b may be broken
 			err = j.fail(k, codec.Errorf(name, -1, codec.ErrInternal, "block %d of the window: %v", k, v))
 			return
 		}
-		j.i.r.give(b)
+		j.i.r.readers.give(b)
 	}()
 	if err := b.begin(&j.i.r.file, j.i.dir.order, &j.i.l); err != nil {
 		return j.fail(-1, err)
@@ -584,32 +588,6 @@ func (j *window) fail(k int64, err error) error {
 		j.first, j.at = err, k
 	}
 	return err
-}
-
-// take lends a block reader.
-func (r *Reader) take() *blockReader {
-	if r.cache != nil {
-		return r.cache.take()
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if n := len(r.free); n > 0 {
-		b := r.free[n-1]
-		r.free = r.free[:n-1]
-		return b
-	}
-	return new(blockReader)
-}
-
-// give takes a block reader back.
-func (r *Reader) give(b *blockReader) {
-	if r.cache != nil {
-		r.cache.give(b)
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.free = append(r.free, b)
 }
 
 // block decodes block k of the window.

@@ -57,6 +57,16 @@ func digest(b []byte, size int) string {
 	return hex.EncodeToString(sum[:])[:16]
 }
 
+// open returns the first image of a file. nil options are the defaults.
+func open(t testing.TB, r io.ReaderAt, size int, o *tiff.Options) *tiff.Image {
+	t.Helper()
+	file, err := tiff.NewReader(r, int64(size), o)
+	require.NoError(t, err)
+	i, err := file.Image(0)
+	require.NoError(t, err)
+	return i
+}
+
 // images returns an image and its overviews.
 func images(t testing.TB, r *tiff.Reader) []*tiff.Image {
 	first, err := r.Image(0)

@@ -79,14 +79,15 @@ func unsupported(msg string, args ...any) error {
 }
 
 type decoder struct {
-	file   file // the open image
-	dir    directory
-	h      header
-	o      *codec.Options // of the open image
-	blocks blockReader
-	band   codec.Raster // a row of blocks of a region
-	cut    []byte       // the region's columns of band
-	native *Image       // of OpenNative
+	file    file // the open image
+	dir     directory
+	h       header
+	o       *codec.Options // of the open image
+	blocks  blockReader
+	band    codec.Raster // a row of blocks of a region
+	cut     []byte       // the region's columns of band
+	native  *Image       // of OpenNative
+	readers freeReaders  // of the images of OpenNative
 }
 
 func (d *decoder) parse() error {

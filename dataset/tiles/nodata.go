@@ -9,8 +9,8 @@ import (
 
 // validator returns a function that reports whether the sample at the start of
 // a slice has data: another value than the no-data value v. It returns nil if
-// no sample of the type can have the value v. A v of NaN stands for every NaN.
-// Floats are compared in their own type.
+// no sample of the type can have the value v. If v is NaN, every NaN has no
+// data. Floats are compared in their own type.
 func validator(t tensor.DType, v float64) func([]byte) bool {
 	whole := v == math.Trunc(v) // false for NaN
 	order := binary.NativeEndian

@@ -121,7 +121,7 @@ func scene(t testing.TB, side, tile int, blank bool, missing func(t int) bool) *
 	return p
 }
 
-// start returns where tile t begins, behind the head.
+// start returns where tile t begins, counted from the end of the head.
 func (p *procedural) start(t int) int64 {
 	return int64(t/variants)*p.starts[variants] + p.starts[t%variants]
 }

@@ -51,15 +51,15 @@ import (
 // The Key is the scene, and the row and the column of the window's first pixel:
 // "scenes/a.tif:512:1024".
 //
-// Open reads the directory of each scene, with several scenes at once. Scenes
-// stay open. Their tables take 8 to 16 bytes for each strip or tile. Several
-// goroutines may read windows of one scene at once: they share decompressed
-// strips and tiles, and wait for one that another goroutine decompresses.
-// Besides CacheBytes, each needs the memory of one strip or tile, and up to 1
-// MiB for compressed ones that follow each other in the file, which it reads at
-// once. JPEG and WebP in TIFF need packages codec/jpeg and codec/webp.
-// ShuffleShards takes the scenes for the shards, so that windows near each
-// other in an epoch share strips and tiles.
+// Open reads the directory of each scene, of several at once. The files stay
+// open until Close, and their tables take 8 to 16 bytes for each strip or tile.
+// Several goroutines may read windows of one scene at once: they share
+// decompressed strips and tiles, and wait for one that another goroutine
+// decompresses. Besides CacheBytes, each needs the memory of one strip or tile,
+// and up to 1 MiB for compressed ones that follow each other in the file, which
+// it reads at once. JPEG and WebP in TIFF need packages codec/jpeg and
+// codec/webp. ShuffleShards takes the scenes for the shards, so that windows
+// near each other in an epoch share strips and tiles.
 //
 // Reference: rasterio 1.4.4 (GDAL 3.10.3) has the same pixels, transforms
 // (window_transform) and masks (dataset_mask). It reads float16 as float32, and
@@ -492,7 +492,7 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if err := transform.Reset(transformDesc); err != nil {
 		return err
 	}
-	*(*[6]float64)(tensor.View[float64](&transform.Tensor)) = x.transform(left, top)
+	*(*[6]float64)(tensor.View[float64](&transform.Tensor)) = x.geo.Window(left, top)
 	if !d.o.Mask {
 		return nil
 	}
@@ -502,20 +502,6 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	x.mask(mask.Data, image.Data, d.o.Size, width, height, d.bands)
 	return nil
-}
-
-// transform returns the geotransform of a window, rounded as rasterio does.
-func (x *scene) transform(left, top int) [6]float64 {
-	t := [6]float64{0, 1, 0, 0, 0, 1}
-	if x.geo.HasTransform {
-		t = x.geo.Transform
-	}
-	c, r := float64(left), float64(top)
-	px := float64(float64(c*t[1])+float64(r*t[2])) + t[0]
-	py := float64(float64(c*t[4])+float64(r*t[5])) + t[3]
-	t[0] += px - t[0]
-	t[3] += py - t[3]
-	return t
 }
 
 // mask writes the mask of a window of size x size pixels of which width x

@@ -91,13 +91,8 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 // set.
 func (w *Window) SetGeo(g *tiff.Geo) {
 	if g.HasTransform {
-		t := g.Transform
-		w.Scene.Geotransform = t[:]
-		x, y := float64(w.X), float64(w.Y)
-		own := t
-		own[0] = t[0] + (float64(x*t[1]) + float64(y*t[2]))
-		own[3] = t[3] + (float64(x*t[4]) + float64(y*t[5]))
-		w.Geotransform = own[:]
+		t, own := g.Transform, g.Window(w.X, w.Y)
+		w.Scene.Geotransform, w.Geotransform = t[:], own[:]
 	}
 	w.EPSG = g.EPSG
 	if g.HasNoData {

@@ -283,9 +283,9 @@ func (s *scene) rows(r codec.Region, windows []int32, dst []byte) error {
 	return s.finish(r, dst)
 }
 
-// distance returns the distance of pixel i from the closer end of a window of n
-// pixels at start, in halves of a pixel; an end of the scene is none. It is at
-// least 1.
+// distance returns how far pixel i is from the closer end of a window of n
+// pixels at start, in halves of a pixel. It is at least 1. An end of the window
+// that is an end of the scene does not count.
 func distance(i, start, n, scene int) int32 {
 	d := int32(2*n - 1)
 	if start > 0 {
@@ -325,7 +325,8 @@ func (s *scene) take(dst []byte, p *prediction, from int) {
 	}
 }
 
-// finish divides the sums, and fills the pixels without a window.
+// finish divides each sum by its weight, and fills the pixels that no window
+// covers.
 func (s *scene) finish(r codec.Region, dst []byte) error {
 	size := s.dtype.Size()
 	for y := range r.Height {
