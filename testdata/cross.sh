@@ -26,7 +26,7 @@ goldens="./transforms ./internal/kernel/... ./tools/digest ./codec/... ./interna
 numbers="./datagraph ./compat/... $goldens ./rng ./tensor/... ./onnx ./internal/cpu ./importer/hf/tokens ./importer/hf/video ./transforms/subwords"
 # bytes: packages that read or write numbers of several bytes, for s390x, whose
 # order of bytes is another.
-bytes="./internal/msgpack ./records/... ./recordio/... ./modelbundle ./dataset/internal/... ./dataset/sets/internal/... ./dataset/tfds"
+bytes="./internal/msgpack ./internal/tiffdir ./cmd/internal/cog ./dataset/tiles ./records/... ./recordio/... ./modelbundle ./dataset/internal/... ./dataset/sets/internal/... ./dataset/tfds"
 # words: the other packages with goldens, for 386, whose int has 32 bits. It runs
 # at the speed of this machine; no emulator does. arm, which is emulated, fuses
 # nothing either and has no vectors: it computes the digest only.

@@ -10,13 +10,14 @@ import (
 )
 
 // AppendTIFF appends an uncompressed TIFF of one window to b. It has the
-// samples that ReadPadded reads, in the byte order of the machine, and the tags
-// that say what they mean, such as a palette. Decoders give the window the
-// pixels that they give the image, with three exceptions. The orientation is
-// left out. Separate planes are stored as one. Compressed big-endian numbers,
-// which Pillow reads in the wrong byte order, are right. GeoTIFF's tags and all
-// other metadata are left out. The window may reach past the right and bottom
-// edges of the image, but at least one pixel must be within it.
+// samples that ReadPadded reads, and the tags that say what they mean, such as
+// a palette. Numbers are little-endian on every machine, because Pillow refuses
+// some big-endian files. Decoders give the window the pixels that they give the
+// image, with three exceptions. The orientation is left out. Separate planes
+// are stored as one. Compressed big-endian numbers, which Pillow reads in the
+// wrong byte order, are right. GeoTIFF's tags and all other metadata are left
+// out. The window may reach past the right and bottom edges of the image, but
+// at least one pixel must be within it.
 func (i *Image) AppendTIFF(b []byte, w codec.Region) ([]byte, error) {
 	f, err := i.Info()
 	if err != nil {
@@ -37,7 +38,7 @@ func (i *Image) AppendTIFF(b []byte, w codec.Region) ([]byte, error) {
 	if photo == yCbCr && i.l.compression == jpegCoded {
 		photo = rgbPixels
 	}
-	d := &tiffdir.Directory{Order: binary.NativeEndian}
+	d := &tiffdir.Directory{Order: binary.LittleEndian}
 	d.Short(tagBits, slices.Repeat([]uint16{uint16(f.Bits)}, f.Bands)...)
 	d.Long(tagWidth, uint32(w.Width))
 	d.Long(tagHeight, uint32(w.Height))
@@ -67,12 +68,8 @@ func (i *Image) AppendTIFF(b []byte, w codec.Region) ([]byte, error) {
 	d.Long(tagStripOffsets, 0) // counts for End
 	const header = 8
 	d.Long(tagStripOffsets, uint32(d.End(header)))
-	mark := "II"
-	if hostBig {
-		mark = "MM"
-	}
-	b = binary.NativeEndian.AppendUint16(append(b, mark...), 42)
-	b = d.Append(binary.NativeEndian.AppendUint32(b, header), header, true)
+	b = append(b, "II*\x00"...)
+	b = d.Append(binary.LittleEndian.AppendUint32(b, header), header, true)
 	at, n := len(b), w.Width*w.Height*f.Bands*i.l.sampleSize()
 	b = slices.Grow(b, n)[:at+n]
 	if err := i.ReadPadded(b[at:], w, nil); err != nil {
@@ -81,6 +78,9 @@ func (i *Image) AppendTIFF(b []byte, w codec.Region) ([]byte, error) {
 	if f.Bits%8 != 0 {
 		packBitsOf(b[at:], f.Bits, w.Width*f.Bands, w.Height, i.l.sampleSize())
 		b = b[:at+int(rowBytes)*w.Height]
+	} else if hostBig {
+		size := i.l.sampleSize()
+		swapSamples(b[at:], 1, n/size, n, size)
 	}
 	return b, nil
 }
