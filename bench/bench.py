@@ -75,8 +75,9 @@ STRETCH = {"fast-image-resize"}
 # The stages of infer-prep's own time, by the functions that a profile names; the
 # first that fits counts.
 STAGES = [
-    ("inflate, LZW", r"/inflate\.|/lzw\."),
-    ("filters, predictors", r"png\.|tiff\.addLeft"),
+    ("inflate, LZW", r"/inflate\.|/lzw\.|kernel\.(\(\*?Infl|infl|Infl|lzw|LZW)"),
+    ("filters, predictors", r"png\.|tiff\.addLeft|kernel\.(png|PNG|sumRows|paeth|Paeth|average|Average)"),
+    ("VP8, VP8L", r"/vp8l?\.|kernel\.(\(\*?VP8|vp8|VP8)"),
     ("entropy", r"kernel\.(huff|\(?\*?Huff)|indexbytebody|[uU]nstuff|[fF]indMarker|[qQ]uick|\.symbol$|\.receive$|segmentEnd|decodeSlow|\(\*reader\)|\(\*Encoder\)\.(flush|row)"),
     ("forward DCT", r"kernel\.(fdct|FDCT)"),
     ("downsampling", r"kernel\.[dD]ownsample"),
