@@ -357,9 +357,7 @@ type yccTable struct{ yr, yg, yb, br, bg, half, rg, rb, toR, toGCb, toGCr, toB [
 var yccTables lazy.Table[yccTable]
 
 func (t *yccTable) fill() {
-	// factor is in units of 1/100000. The rounding matches int(factor*value*64
-	// + 0.5), which does not round negative products to nearest.
-	product := func(factor, v int) int32 { return int32((factor*v*64 + 50000) / 100000) }
+	product := kernel.PillowYCCProduct
 	for v := range 256 {
 		t.yr[v], t.yg[v], t.yb[v] = product(29900, v), product(58700, v), product(11400, v)
 		t.br[v], t.bg[v], t.half[v] = product(-16874, v), product(-33126, v), product(50000, v)

@@ -20,7 +20,12 @@ import (
 // unlikeOpenCV reports whether a file of testdata/damaged that OpenCV reads may
 // be refused as damaged, not as unsupported. libtiff keeps what it has.
 func unlikeOpenCV(name string) bool {
-	return name == "png_long_stream.png" || name == "png_apng_short.png" || strings.HasPrefix(name, "tiff_")
+	for _, prefix := range []string{"png_long_stream.", "png_apng_short.", "png_pieces", "pnm_", "tiff_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // TestOpenCV decodes all files as OpenCV's readers: no file has other pixels,

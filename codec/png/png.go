@@ -160,7 +160,9 @@ func (d *decoder) parse(data []byte, damage codec.Damage) error {
 		}
 		body := data[p+8:]
 		if uint64(n) > uint64(len(body)) {
-			if string(id) == "IDAT" && !strict && p+8+len(body) == len(data) && h.lastIDAT(data, p) {
+			// Of a chunk without any of its data, Pillow always misses the data:
+			// as a part of the image, or behind it.
+			if string(id) == "IDAT" && !strict && len(body) > 0 && h.lastIDAT(data, p) {
 				return nil // the decoder checks whether the data suffices
 			}
 			return bad(p, "chunk %s of %d bytes, %d are left", id, n, len(body))

@@ -89,7 +89,7 @@ func (b *blockReader) begin(f *file, order binary.ByteOrder, l *layout) error {
 // in little-endian order if the compression or the predictor has made them so.
 func (b *blockReader) read(i, used int) ([]byte, error) {
 	l := b.l
-	rows, rowBytes := l.rows(i), l.rowBytes()
+	rows, rowBytes := l.lines(i), l.rowBytes()
 	offset := l.offsets.at64(i)
 	if offset > uint64(b.file.size) {
 		return nil, bad(-1, "block %d is at %d, the file ends at %d", i, offset, b.file.size)
@@ -127,7 +127,13 @@ func (b *blockReader) read(i, used int) ([]byte, error) {
 		b.block = make([]byte, n)
 	}
 	out := b.block[:n]
+	if l.tolerant {
+		clear(out)
+	}
 	if err := b.inflate(out, in, rows); err != nil {
+		if l.tolerant {
+			return out, nil // without the predictor, as libtiff
+		}
 		if _, ok := errors.AsType[*codec.Error](err); ok {
 			return nil, err
 		}
@@ -201,6 +207,8 @@ func (b *blockReader) inflate(out, in []byte, rows int) error {
 		return err
 	case zstandard:
 		return b.zstd.decode(out, in)
+	case lzma2:
+		return unlzma(out, in)
 	case jpegCoded:
 		return b.inner.jpeg(out, in, l, rows)
 	case webP:

@@ -12,6 +12,8 @@ type header struct {
 	paletteAlpha bool // index and alpha, converted to RGBA
 	invert       bool
 	associated   bool // colours are multiplied by alpha
+	ycc          bool // YCbCr that libjpeg does not convert
+	halved       bool // Pillow reads bytes as samples of 16 bits
 	bigEndian    bool
 }
 
@@ -72,6 +74,10 @@ func (h *header) setMode(t *directory) error {
 		case photo == yCbCr && !apart && h.bits == 8 && format == unsignedSample && nExtra == 0:
 			base = 3 // libjpeg converts to RGB
 		}
+	}
+	if photo == yCbCr && h.compression != jpegCoded && h.bits == 8 && format == unsignedSample && nExtra == 0 && !h.reverse &&
+		(!apart || h.compression != none) {
+		base, h.ycc = 3, true
 	}
 	if base == 0 {
 		return unsupported("photometric interpretation %d", photo)
@@ -169,11 +175,21 @@ func (h *header) setMode(t *directory) error {
 	h.planes = 1
 	switch {
 	case apart && h.samples > 1:
-		deep := h.bits == 16 && h.compression != none && (h.mode == codec.RGB || h.mode == codec.RGBA)
-		if h.bits != 8 && !deep || h.associated || h.paletteAlpha || h.mode == codec.LA || h.mode == codec.L || h.mode == codec.P {
+		ok := h.bits == 8 || h.bits == 16
+		switch h.mode {
+		case codec.RGB, codec.CMYK:
+		case codec.RGBA:
+			ok = ok && !h.paletteAlpha && (!h.associated || h.compression != none)
+		default:
+			ok = false
+		}
+		if !ok {
 			return unsupported("planes apart with mode %v of %d bits", h.mode, h.bits)
 		}
 		h.planes = h.samples
+		if h.bits == 16 && h.compression == none {
+			h.halved, h.bits = true, 8
+		}
 	case apart && h.compression == none:
 		// Pillow then ignores the order of bits and the photometric
 		// interpretation.
@@ -193,6 +209,13 @@ func (h *header) setBlocks(t *directory) error {
 	}
 	if h.tiled && h.blockW*h.bits*h.samples/h.planes%8 != 0 {
 		return unsupported("tiles whose rows are no whole bytes")
+	}
+	if h.tiled && h.halved {
+		return unsupported("uncompressed tiles of planes of 16 bits")
+	}
+	if h.ycc && !plain {
+		h.tolerant = true
+		return h.setChroma(t)
 	}
 	if !plain {
 		return nil

@@ -34,7 +34,9 @@ const (
 	tagExtraSamples    = 338
 	tagSampleFormat    = 339
 	tagJPEGTables      = 347
+	tagLumaWeights     = 529
 	tagSubsampling     = 530
+	tagBlackWhite      = 532
 	tagXMP             = 700
 )
 
@@ -106,11 +108,12 @@ type directory struct {
 var typeSizes = [...]uint8{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
 
 const (
-	typeASCII  = 2
-	typeShort  = 3
-	typeLong   = 4
-	typeDouble = 12
-	typeLong8  = 16
+	typeASCII    = 2
+	typeShort    = 3
+	typeLong     = 4
+	typeRational = 5
+	typeDouble   = 12
+	typeLong8    = 16
 )
 
 // Bounds of what is read of a directory that is not in memory.
@@ -275,7 +278,7 @@ func (d *directory) load(l *codec.Limits, tags ...uint16) error {
 func (d *directory) hide(tag uint16) {
 	switch tag {
 	case tagStripOffsets, tagRowsPerStrip, tagStripCounts, tagT4Options, tagPredictor, tagTileWidth, tagTileHeight,
-		tagTileOffsets, tagTileCounts:
+		tagTileOffsets, tagTileCounts, tagLumaWeights, tagSubsampling, tagBlackWhite:
 		if _, ok := d.tags[tag]; !ok {
 			d.hidden = true
 		}

@@ -69,14 +69,14 @@ const (
 	deflate    = 8
 	deflateOld = 32946
 	packBits   = 32773
-	lzma       = 34925
+	lzma2      = 34925
 	zstandard  = 50000
 	webP       = 50001
 )
 
 var compressionNames = map[uint32]string{
 	oldJPEG: "old JPEG", 32771: "16-bit aligned RLE", 32809: "ThunderScan", 34676: "SGI log", 34677: "SGI log 24",
-	lzma: "LZMA", 34887: "LERC", 33003: "JPEG 2000", 34712: "JPEG 2000", webP: "WebP", 50002: "JPEG XL",
+	34887: "LERC", 33003: "JPEG 2000", 34712: "JPEG 2000", webP: "WebP", 50002: "JPEG XL",
 }
 
 // layout describes how an image's samples are stored in strips or tiles.
@@ -98,13 +98,29 @@ type layout struct {
 	counts        values
 	room          int64  // the size of every block if counts is missing
 	tables        []byte // JPEGTables
+	tolerant      bool   // of damaged blocks, whose end is zeros then
+	subX, subY    int    // pixels of a chroma sample of packed YCbCr, else 0
 }
 
 // blocks returns the number of strips or tiles of all planes.
 func (l *layout) blocks() int { return l.across * l.down * l.planes }
 
-// rowBytes returns the number of bytes of a row of a block.
-func (l *layout) rowBytes() int { return (l.blockW*l.bits*(l.samples/l.planes) + 7) / 8 }
+// rowBytes returns the number of bytes of a row of a block, of packed YCbCr that
+// of a row of groups.
+func (l *layout) rowBytes() int {
+	if l.subX > 0 {
+		return l.packed()
+	}
+	return (l.blockW*l.bits*(l.samples/l.planes) + 7) / 8
+}
+
+// lines returns the number of pieces of rowBytes of block i.
+func (l *layout) lines(i int) int {
+	if l.subX > 0 {
+		return (l.rows(i) + l.subY - 1) / l.subY
+	}
+	return l.rows(i)
+}
 
 // rows returns the number of rows of block i. The last strip is shorter than
 // the others; a tile never is.
@@ -162,7 +178,7 @@ func (l *layout) setSize(t *directory) error {
 	l.width, l.height = int(w.at(0, 0)), int(ht.at(0, 0))
 	l.compression, l.photo = t.get(tagCompression, none), t.get(tagPhotometric, whiteIsZero)
 	switch l.compression {
-	case none, ccittRLE, ccittG3, ccittG4, lzwPacked, jpegCoded, deflate, deflateOld, packBits, zstandard, webP:
+	case none, ccittRLE, ccittG3, ccittG4, lzwPacked, jpegCoded, deflate, deflateOld, packBits, zstandard, lzma2, webP:
 	default:
 		return l.refuse()
 	}
@@ -193,7 +209,7 @@ func (l *layout) setBlocks(t *directory, plain bool) error {
 	}
 	l.predictor = noPredictor
 	switch l.compression {
-	case lzwPacked, deflate, deflateOld, zstandard:
+	case lzwPacked, deflate, deflateOld, zstandard, lzma2:
 		l.predictor = t.single(tagPredictor, noPredictor)
 	case ccittRLE, ccittG3, ccittG4:
 		if l.bits != 1 || l.samples != 1 {
@@ -234,7 +250,7 @@ func (l *layout) setLayout(t *directory, plain bool) error {
 	l.blockW, l.blockH = l.width, int(min(t.get(tagRowsPerStrip, uint32(l.height)), uint32(l.height)))
 	l.tiled = l.offsets.len() == 0
 	if !plain {
-		for _, tag := range [...]uint16{tagSamplesPerPixel, tagRowsPerStrip, tagPlanar, tagTileWidth, tagTileHeight} {
+		for _, tag := range [...]uint16{tagWidth, tagHeight, tagSamplesPerPixel, tagRowsPerStrip, tagPlanar, tagTileWidth, tagTileHeight} {
 			if n := t.tags[tag].len(); n > 1 {
 				return bad(-1, "tag %d with %d values, want 1", tag, n)
 			}

@@ -55,6 +55,7 @@ func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, 
 		if !wanted {
 			continue
 		}
+		d.finish(b)
 		from, to := max(region.Top, top), min(region.Top+region.Height, top+b.Height)
 		pix, size := b.Pix[(from-top)*b.Stride:], h.mode.Size()
 		if left == region.Left && b.Width == region.Width {

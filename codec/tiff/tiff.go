@@ -6,21 +6,22 @@
 //
 // Images are stored in strips or tiles, with or without separate planes, in
 // TIFF or BigTIFF. Compressions are none, PackBits, LZW (also in TIFF 5.0's
-// order of bits), Deflate, Zstandard, CCITT RLE, G3 and G4, JPEG and, for a
+// order of bits), Deflate, Zstandard, LZMA, CCITT RLE, G3 and G4, JPEG and, for a
 // Reader, WebP. JPEG and WebP need the package codec/jpeg or codec/webp in the
-// program. Old JPEG (compression 6), LZMA, LERC, JPEG 2000, JPEG XL and others
-// are codec.ErrUnsupported, by name. The build tag small leaves out Zstandard,
+// program. Old JPEG (compression 6), LERC, JPEG 2000, JPEG XL and others
+// are codec.ErrUnsupported, by name. The build tag small leaves out Zstandard, LZMA,
 // windows of package codec, and its native samples.
 //
 // # As Pillow
 //
 // The decoder takes gray of 1, 2, 4, 8, 12 and 16 bits, palettes of 1 to 8
-// bits, RGB and CMYK of 8 and 16 bits, with or without alpha, and YCbCr in
-// JPEG. Associated alpha is divided out. Damaged CCITT data is decoded as
-// libtiff 4.7.2 does; where that leaves rows undefined, it is
-// codec.ErrUnsupported.
+// bits, RGB and CMYK of 8 and 16 bits, with or without alpha, and YCbCr, with
+// fewer chroma samples too. Associated alpha is divided out. Planes of 16 bits
+// that are not compressed are read as 8 bits, as Pillow does. Damaged CCITT data
+// is decoded as libtiff 4.7.2 does; where that leaves rows undefined, it is
+// codec.ErrUnsupported. The rest of a damaged block of YCbCr is zeros, as there.
 // 32-bit and signed gray integers and 32-bit floats are clipped to codec.I16.
-// Other files that Pillow 13.0.0 reads (other YCbCr, Lab, …) are
+// Other files that Pillow 13.0.0 reads (Lab, old JPEG, …) are
 // codec.ErrUnsupported, by name.
 //
 // The pixels are those of Pillow's Image.open(f), which applies the orientation
@@ -84,6 +85,7 @@ type decoder struct {
 	h       header
 	o       *codec.Options // of the open image
 	blocks  blockReader
+	ycc     yccToRGB
 	band    codec.Raster // a row of blocks of a region
 	cut     []byte       // the region's columns of band
 	native  *Image       // of OpenNative
@@ -124,10 +126,16 @@ func (d *decoder) opencv(c *codec.Config, damage codec.Damage) error {
 	photo := t.get(tagPhotometric, whiteIsZero)
 	var what string
 	switch {
+	case t.refused || t.hidden:
+		what = "a directory that is cut, or has an empty tag or one of a wrong type or number"
 	case h.mode == codec.RGBA:
 		what = "alpha"
-	case h.compression == zstandard:
-		what = "Zstandard"
+	case photo == yCbCr && h.compression != jpegCoded:
+		what = "YCbCr without JPEG"
+	case h.halved:
+		what = "planes of 16 bits"
+	case h.compression == zstandard || h.compression == lzma2:
+		what = "Zstandard or LZMA"
 	case h.bits > 8 && (photo != blackIsZero || h.bits != 16 || h.signed):
 		what = fmt.Sprintf("samples of %d bits", h.bits)
 	case h.bits == 2 || h.bits == 4 && photo != paletteIndex:
@@ -200,6 +208,11 @@ func (d *decoder) start() (int, error) {
 	if err := d.blocks.begin(&d.file, d.dir.order, &h.layout); err != nil {
 		return 0, err
 	}
+	if h.ycc && h.compression != none {
+		if err := d.ycc.init(&d.dir); err != nil {
+			return 0, err
+		}
+	}
 	if err := h.checkWork(&d.o.Limits, int64(h.across)*int64(h.down)); err != nil {
 		return 0, err
 	}
@@ -241,6 +254,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 			return err
 		}
 	}
+	d.finish(dst)
 	return nil
 }
 
@@ -274,6 +288,10 @@ func (d *decoder) place(dst *codec.Raster, i, left, top int) error {
 	src, err := d.block(i)
 	if err != nil {
 		return err
+	}
+	if h.subX > 0 {
+		d.placePacked(dst.Pix[(y-top)*dst.Stride+(x-left)*3:], src, dst.Stride, w, ht)
+		return nil
 	}
 	for r := range ht {
 		out := dst.Pix[(y-top+r)*dst.Stride+(x-left)*h.mode.Size():]
@@ -352,19 +370,23 @@ func (h *header) unpack(dst, src []byte, w, plane int) {
 		}
 	}
 	if h.associated {
-		for x := range w {
-			// Pillow's unpackRGBa: 255*c/a rounded down, at most 255; black
-			// where a is 0.
-			p := dst[4*x:][:4]
-			a := int(p[3])
-			for c, v := range p[:3] {
-				switch a {
-				case 0:
-					p[c] = 0
-				case 255:
-				default:
-					p[c] = uint8(min(255, 255*int(v)/a))
-				}
+		unassociate(dst[:4*w])
+	}
+}
+
+// unassociate divides colours by alpha as Pillow's unpackRGBa: 255*c/a rounded
+// down, at most 255; black where a is 0.
+func unassociate(row []byte) {
+	for ; len(row) > 0; row = row[4:] {
+		p := row[:4]
+		a := int(p[3])
+		for c, v := range p[:3] {
+			switch a {
+			case 0:
+				p[c] = 0
+			case 255:
+			default:
+				p[c] = uint8(min(255, 255*int(v)/a))
 			}
 		}
 	}

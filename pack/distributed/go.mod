@@ -11,6 +11,8 @@ require (
 	golang.org/x/sys v0.50.0
 )
 
+require github.com/ulikunitz/xz v0.5.17 // indirect
+
 require (
 	cel.dev/expr v0.25.3 // indirect
 	cloud.google.com/go v0.123.0 // indirect

@@ -52,6 +52,7 @@ const (
 	term        = "golang.org/x/term"
 	testify     = "github.com/stretchr/testify"
 	xmobile     = "golang.org/x/mobile"
+	xz          = "github.com/ulikunitz/xz"
 	webgpu      = "github.com/gogpu/wgpu"
 	webgpuType  = "github.com/gogpu/gputypes"
 	minio       = "github.com/minio/minio-go/v7"
@@ -154,7 +155,7 @@ var Layers = []Layer{
 		{Path: "codec/memory", May: []string{"codec"}},
 		{Path: "codec/pixels", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/png", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec", "internal/kernel", "tensor"}},
-		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec/internal/lzw", "codec", "internal/kernel", "internal/tiffdir", "tensor", compress}},
+		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec/internal/lzw", "codec", "internal/kernel", "internal/tiffdir", "tensor", compress, xz}},
 		{Path: "codec/webp", May: []string{"codec/internal/exif", "codec/internal/vp8", "codec/internal/vp8l", "codec", "internal/kernel"}},
 		{Path: "codec/animation", May: []string{"codec", "codec/gif", "codec/png", "codec/webp"}},
 		{Path: "codec/all", May: formats},

@@ -8,6 +8,7 @@ import glob
 import hashlib
 import io
 import json
+import lzma
 import os
 import struct
 import warnings
@@ -269,6 +270,7 @@ def make_png():
     whole["png_trailing.png"] = good + b"trailing bytes"
     accepted["png_bad_idat_crc.png"] = PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IDAT", zlib.compress(png_filter(pack_rows(rgb, 8), 3, 0)), 1) + chunk(b"IEND")
     accepted["png_no_adler.png"] = good[:-20]
+    damaged["png_idat_header.png"] = ("format", good[:-12] + struct.pack(">I", 99) + b"IDAT")
     whole["png_1x1.png"] = png(rgb[:1, :1], 8, 2)
     accepted["png_short_stream.png"] = png(rgb, 8, 2, raw=png_filter(pack_rows(rgb[:6], 8), 3, 0))
     accepted["png_long_stream.png"] = png(rgb[:6], 8, 2, raw=png_filter(pack_rows(rgb, 8), 3, 0))
@@ -614,6 +616,8 @@ def tiff(samples, bits, photo, order="<", compression=1, extra=(), rows=None, ti
             b = packbits(b)
         elif compression == 5:
             b = tiff_lzw(b, old_lzw)
+        elif compression == 34925:  # the filters of libtiff
+            b = lzma.compress(b, lzma.FORMAT_XZ, lzma.CHECK_CRC32, filters=[{"id": lzma.FILTER_DELTA, "dist": bits // 8}, {"id": lzma.FILTER_LZMA2}])
         return flip_bits(b) if fill == 2 else b
 
     layers = [samples[:, :, i : i + 1] for i in range(n)] if planar == 2 else [samples]
@@ -665,7 +669,7 @@ def tiff(samples, bits, photo, order="<", compression=1, extra=(), rows=None, ti
     room = start + 2 + 12 * len(entries) + 4
     for tag in sorted(entries):
         typ, values = entries[tag]
-        v = bytes(values) if typ in (1, 7) else b"".join(struct.pack(order + {3: "H", 4: "I"}[typ], x) for x in values)
+        v = bytes(values) if typ in (1, 7) else b"".join(struct.pack(order + {3: "H", 4: "I", 5: "II"}[typ], *(x if typ == 5 else (x,))) for x in values)
         ifd += struct.pack(order + "HHI", tag, typ, len(values))
         if len(v) <= 4:
             ifd += v + bytes(4 - len(v))
@@ -684,6 +688,55 @@ def pillow_tiff(pixels, compression, mode=None, **info):
         im = im.convert(mode)
     im.save(f, "TIFF", compression=compression, tiffinfo={int(k[1:]): v for k, v in info.items()})
     return f.getvalue()
+
+
+def tiff_ycc(ycc, sub, rows=None, tile=None, tags=(), **more):
+    """Packed YCbCr (TIFF 6.0, section 21): the luma samples of sub pixels, row by row, then their Cb and Cr. rows is a multiple of sub[1]."""
+    sx, sy = sub
+    h, w = ycc.shape[:2]
+    full = np.pad(ycc, ((0, -h % sy), (0, -w % sx), (0, 0)), "edge")
+    if tile:
+        full = np.pad(full, ((0, -full.shape[0] % tile[1]), (0, -full.shape[1] % tile[0]), (0, 0)), "edge")
+    gh, gw = full.shape[0] // sy, full.shape[1] // sx
+    luma = full[:, :, 0].reshape(gh, sy, gw, sx).transpose(0, 2, 1, 3).reshape(gh, gw, sy * sx)
+    packed = np.concatenate([luma, full[::sy, ::sx, 1:]], 2).reshape(gh, -1)
+    group = sx * sy + 2
+    own = [(256, (4, [w])), (257, (4, [h])), (258, (3, [8, 8, 8])), (277, (3, [3])), (530, (3, list(sub)))]
+    if tile:
+        own += [(322, (3, [tile[0]])), (323, (3, [tile[1]]))]
+        return tiff(packed, 8, 6, tile=(tile[0] // sx * group, tile[1] // sy), tags=own + list(tags), **more)
+    step = rows or full.shape[0]
+    return tiff(packed, 8, 6, rows=step // sy, tags=own + [(278, (4, [rows or h]))] + list(tags), **more)
+
+
+def make_tiff_ycc():
+    """YCbCr without JPEG, which libtiff converts to RGB, and uncompressed, which Pillow converts; LZMA; planes of 16 bits and of associated alpha."""
+    w, h = 37, 23
+    ycc = np.random.RandomState(6).randint(0, 256, (h, w, 3))
+    reference = (532, (5, [(16, 1), (235, 1), (128, 1), (240, 1), (128, 1), (240, 1)]))
+    luma = (529, (5, [(2126, 10000), (7152, 10000), (722, 10000)]))
+    for sub in ((1, 1), (2, 1), (2, 2), (1, 2), (4, 1), (4, 2), (4, 4)):
+        n = "%d%d" % sub
+        accepted[f"tiff_ycc{n}.tif"] = tiff_ycc(ycc, sub, compression=5)
+        accepted[f"tiff_ycc{n}_strips.tif"] = tiff_ycc(ycc, sub, rows=8, compression=8, tags=[reference])
+        accepted[f"tiff_ycc{n}_tiles.tif"] = tiff_ycc(ycc, sub, tile=(16, 16), compression=8, order=">", tags=[luma])
+    accepted["tiff_ycc_wide.tif"] = tiff_ycc(ycc[:, :36], (4, 4), compression=32773)
+    accepted["tiff_ycc_odd.tif"] = tiff_ycc(ycc, (2, 2), compression=5, tags=[(532, (5, [(40, 1), (40, 1), (255, 1), (0, 1), (1, 0), (300, 7)]))])
+    accepted["tiff_ycc_predictor.tif"] = tiff(ycc, 8, 6, compression=8, predictor=2, tags=[(530, (3, [1, 1]))])
+    accepted["tiff_ycc_planes.tif"] = tiff(ycc, 8, 6, compression=8, planar=2, rows=9, tags=[(530, (3, [1, 1]))])
+    accepted["tiff_lzma.tif"] = tiff(ycc, 8, 2, compression=34925, rows=9)
+    accepted["tiff_lzma16.tif"] = tiff(ycc[:, :, 0] * 257, 16, 1, ">", 34925, predictor=2, tile=(16, 16))
+    accepted["tiff_ycc_plain.tif"] = tiff(ycc, 8, 6, rows=9)
+    accepted["tiff_ycc_plain_tiles.tif"] = tiff(ycc, 8, 6, tile=(16, 16), tags=[(530, (3, [1, 1]))])
+    wide = np.random.RandomState(7).randint(0, 65536, (h, w, 4))
+    for order in "<>":
+        e = "le" if order == "<" else "be"
+        accepted[f"tiff_rgb16_planes_{e}.tif"] = tiff(wide[:, :, :3], 16, 2, order, planar=2, rows=9)
+        accepted[f"tiff_cmyk16_planes_{e}.tif"] = tiff(wide, 16, 5, order, planar=2)
+        accepted[f"tiff_cmyk16_planes_deflate_{e}.tif"] = tiff(wide, 16, 5, order, 8, planar=2)
+        accepted[f"tiff_assoc16_planes_{e}.tif"] = tiff(wide, 16, 2, order, 8, extra=(1,), planar=2, tile=(16, 16))
+    accepted["tiff_rgba16_planes.tif"] = tiff(wide, 16, 2, extra=(2,), planar=2)
+    accepted["tiff_assoc8_planes.tif"] = tiff(wide >> 8, 8, 2, extra=(1,), planar=2, compression=8, rows=9)
 
 
 DAMAGED_FAX = (("group3", {}, (1, 10, 11)), ("group3", {"t292": 1}, (1, 10, 11)), ("group4", {}, (1, 10, 11)), ("tiff_ccitt", {}, (1, 10, 11)))
@@ -867,7 +920,7 @@ def make_tiff():
     whole["tiff_float_predictor.tif"] = pillow_tiff(gray, "tiff_adobe_deflate", t317=3, t278=7)
     for c in (1, 8):
         whole[f"tiff_float_c{c}_be.tif"] = tiff(gray.view(np.uint32), 32, c // 8, ">", c, rows=9, tags=[(339, (3, [3]))])
-    damaged["tiff_unsupported_ycbcr.tif"] = ("unsupported", tiff(rgb, 8, 6))
+    damaged["tiff_unsupported_lab.tif"] = ("unsupported", tiff(rgb, 8, 8))
 
 
 # ---- WebP ----
@@ -1269,6 +1322,7 @@ def main():
     make_gif()
     make_bmp()
     make_tiff()
+    make_tiff_ycc()
     make_webp()
     make_pnm()
     make_qoi()
