@@ -14,7 +14,7 @@ import (
 //go:embed proof
 var proof embed.FS
 
-// prove decodes the built-in files, lossless (5/3) and lossy (9/7), and compares
+// prove decodes the built-in files, lossless (5/3) and lossy (9/7). It compares
 // their samples: a library whose structures have other layouts, or with another
 // arithmetic, is refused.
 func (l *library) prove() error {
