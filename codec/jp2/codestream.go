@@ -193,7 +193,8 @@ const (
 
 const (
 	minTile    = 14      // bytes of the shortest tile-part: SOT and SOD
-	anyPackets = 1 << 22 // allowed in every file
+	anyTiles   = 1 << 10 // allowed in every file
+	anyPackets = 1 << 24 // allowed in every file: a second of OpenJPEG's time
 )
 
 // cost is what a component of a tile costs.
@@ -237,7 +238,7 @@ func (h *header) checkCost(data []byte, limits codec.Limits, pixel int) error {
 		return nil
 	}
 	tiles := s.across * s.down
-	if (len(data)-s.end)/minTile < tiles/8 {
+	if tiles > anyTiles && (len(data)-s.end)/minTile < tiles/8 {
 		return invalid(len(data), "%d tiles in %d bytes", tiles, len(data))
 	}
 	width, height := min(int64(s.tdx), int64(h.width)), min(int64(s.tdy), int64(h.height))

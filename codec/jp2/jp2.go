@@ -61,7 +61,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	}
 	h := &d.h
 	if h.mode == codec.NoMode {
-		return codec.Config{}, unsupported("%d components, want 1 to 4", len(h.siz.comps))
+		return codec.Config{}, unsupported("the header has no mode of Pillow for %d components, want 1 to 4", len(h.siz.comps))
 	}
 	return codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: h.siz.comps[0].prec,
