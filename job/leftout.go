@@ -12,7 +12,7 @@ import (
 // otherImageExts are extensions of images, besides imageExts.
 var otherImageExts = []string{
 	".apng", ".arw", ".avif", ".cr2", ".cr3", ".dib", ".dng", ".exr", ".hdr", ".heic", ".heif", ".ico", ".jfif",
-	".jpe", ".jxl", ".jxr", ".nef", ".orf", ".pbm", ".pcx", ".pfm", ".pgm", ".pnm", ".ppm", ".psd", ".qoi", ".raf",
+	".jpe", ".jxr", ".nef", ".orf", ".pbm", ".pcx", ".pfm", ".pgm", ".pnm", ".ppm", ".psd", ".qoi", ".raf",
 	".rw2", ".svg", ".tga", ".xcf",
 }
 

@@ -16,6 +16,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/avif"
 	_ "github.com/infer-prep/infer-prep/codec/heif"
 	_ "github.com/infer-prep/infer-prep/codec/jp2"
+	_ "github.com/infer-prep/infer-prep/codec/jxl"
 	_ "github.com/infer-prep/infer-prep/device/ort"
 
 	// The encoder of pack --encoder jpegli.

@@ -81,8 +81,9 @@ func (h *header) unpacker(space int) (*unpacker, error) {
 	return u, nil
 }
 
-// unpack writes a tile's pixels. samples holds its components one after
-// the other. As in Pillow, a subsampled component has floor(w/dx) samples a row.
+// unpack writes a tile's pixels. samples holds those of its components, one
+// after the other. As in Pillow, a subsampled component has floor(w/dx) samples
+// a row.
 func (u *unpacker) unpack(dst *codec.Raster, t *tile, samples []byte, rows *[4][]byte) {
 	if u.deep {
 		u.unpack16(dst, t, samples)
