@@ -7,12 +7,12 @@ usage: jxl.py [FOLDER N [PHOTOS]]
 With FOLDER it writes there N random lossless files and N made of JPEG, and their goldens.json, for make parity-jxl.
 With PHOTOS, a folder of photographs, every fourth file is made of one.
 """
-import glob, hashlib, importlib.metadata, io, json, os, random, struct, sys, tempfile, warnings
+import ctypes, glob, hashlib, importlib.metadata, io, json, os, random, struct, sys, tempfile, warnings
 
 import imagecodecs
 import numpy as np
 import pillow_jxl
-from PIL import Image, ImageFile, ImageOps
+from PIL import Image, ImageCms, ImageFile, ImageOps
 
 warnings.simplefilter("ignore")
 ImageFile.MAXBLOCK = 1 << 24  # for optimized and progressive JPEG of noise
@@ -64,6 +64,40 @@ def jpeg(im, **options):
 def codecs(depth, w, h, n, **options):
     a = np.stack([pattern(w, h, depth, 5 + i) for i in range(n)], -1)
     return imagecodecs.jpegxl_encode(a[..., 0] if n == 1 else a, lossless=True, bitspersample=depth, **options)
+
+
+def profiled(w, h, icc, alpha=False):
+    """A lossless file with an ICC profile, by libjxl's own functions."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(imagecodecs.__file__)), "imagecodecs.libs")
+    lib = ctypes.CDLL(glob.glob(os.path.join(folder, "libjxl-*"))[0])
+    lib.JxlEncoderCreate.restype = lib.JxlEncoderFrameSettingsCreate.restype = ctypes.c_void_p
+    encoder = ctypes.c_void_p(lib.JxlEncoderCreate(None))
+    info = (ctypes.c_uint32 * 51)()  # JxlBasicInfo
+    lib.JxlEncoderInitBasicInfo(info)
+    info[1], info[2], info[9] = w, h, 1
+    if alpha:
+        info[14], info[15] = 1, 8
+    pixels = image("RGBA" if alpha else "RGB", w, h, 12).tobytes()
+    settings = None
+    for step in range(6):
+        if step == 3:
+            settings = ctypes.c_void_p(lib.JxlEncoderFrameSettingsCreate(encoder, None))
+        status = [
+            lambda: lib.JxlEncoderUseContainer(encoder, 0),
+            lambda: lib.JxlEncoderSetBasicInfo(encoder, info),
+            lambda: lib.JxlEncoderSetICCProfile(encoder, icc, ctypes.c_size_t(len(icc))),
+            lambda: lib.JxlEncoderSetFrameLossless(settings, 1),
+            lambda: lib.JxlEncoderAddImageFrame(settings, struct.pack("<IIIIQ", 4 if alpha else 3, 2, 0, 0, 0), pixels, ctypes.c_size_t(len(pixels))),
+            lambda: lib.JxlEncoderCloseInput(encoder) and 0,
+        ][step]()
+        if status and step < 5:
+            sys.exit(f"jxl.py: libjxl does not encode: step {step}")
+    out = ctypes.create_string_buffer(1 << 20)
+    at, left = ctypes.c_void_p(ctypes.addressof(out)), ctypes.c_size_t(len(out))
+    if lib.JxlEncoderProcessOutput(encoder, ctypes.byref(at), ctypes.byref(left)):
+        sys.exit("jxl.py: libjxl does not encode")
+    lib.JxlEncoderDestroy(encoder)
+    return out.raw[: len(out) - left.value]
 
 
 def boxes(data):
@@ -135,6 +169,18 @@ def files():
         f[f"colours_16_{n}.jxl"] = codecs(16, 19, 13, n)
     f["codecs_8.jxl"] = codecs(8, 19, 13, 3)
     f["codecs_8_gray.jxl"] = codecs(8, 19, 13, 1, usecontainer=True)
+    icc = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    f["profile.jxl"] = profiled(31, 22, bytes(icc))
+    curve = struct.pack(">4sII", b"curv", 0, 8) + struct.pack(">8H", 0, 900, 5000, 9000, 20000, 31000, 50000, 65535)
+    tags = struct.unpack(">I", icc[128:132])[0]
+    for i in range(tags):  # another curve, which JPEG XL has no name for
+        at = 132 + 12 * i
+        if icc[at : at + 4] in (b"rTRC", b"gTRC", b"bTRC"):
+            icc[at + 4 : at + 12] = struct.pack(">II", len(icc), len(curve))
+    icc += curve
+    icc[0:4] = struct.pack(">I", len(icc))
+    f["profile_curve.jxl"] = profiled(31, 22, bytes(icc))
+    f["profile_curve_alpha.jxl"] = profiled(300, 9, bytes(icc), alpha=True)
     f["refused_gray_16_alpha.jxl"] = codecs(16, 19, 13, 2)
     f["refused_10.jxl"] = codecs(10, 19, 13, 3)
     f["refused_12_gray.jxl"] = codecs(12, 19, 13, 1)
