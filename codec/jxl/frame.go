@@ -24,7 +24,8 @@ const (
 	referenceOnly = 2 // the source of patches
 )
 
-// morePixels is by how much the sources of patches may be larger than the image.
+// morePixels is by how much the sources of patches may be larger than the
+// image.
 const morePixels = 1 << 16
 
 // frames reads the headers of the frames in a codestream, from the first one's:

@@ -15,11 +15,11 @@
 // without internal/clib refuse JPEG XL.
 //
 // Files from which a JPEG can be restored, and lossless ones of 8 or 16 bits
-// have the same pixels with every version of libjxl. Lossless is a file that is
-// not in XYB and whose frames are Modular, without filters, upsampling, noise and
+// have the same pixels with every version of libjxl. A file is lossless if it is
+// not in XYB and its frames are Modular, without filters, upsampling, noise and
 // splines, and without patches if it has alpha. All others are lossy: the
-// versions of libjxl give different samples. They are ErrUnsupported, but under codec.DamageLenient,
-// which decodes them and reports them in codec.Raster.Damaged.
+// versions of libjxl give different samples. They are ErrUnsupported. Only
+// codec.DamageLenient decodes them, and reports them in codec.Raster.Damaged.
 //
 // Gray of 16 bits has mode I;16; other samples of 16 bits keep their high byte,
 // as in the plugin. The orientation of the image is applied, the one in EXIF is
@@ -187,8 +187,8 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	return nil
 }
 
-// restoreBytes is the memory that libjxl takes for a pixel of a JPEG: 4:4:4 took
-// 17 bytes in all.
+// restoreBytes is the memory that libjxl takes for a pixel of a JPEG: 4:4:4
+// took 17 bytes in all.
 const restoreBytes = 24
 
 // memory returns the bytes that libjxl and this package take for a pixel:

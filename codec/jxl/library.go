@@ -89,8 +89,8 @@ var load = sync.OnceValues(func() (*library, error) {
 	return l, l.prove()
 })
 
-// companions are the libraries that a wheel's libjxl needs and does not look for
-// beside itself, and a symbol of each. They have to be loaded before it.
+// companions are the libraries that a wheel's libjxl needs and does not look
+// for beside itself, and a symbol of each. They have to be loaded before it.
 var companions = []struct{ file, symbol string }{
 	{"libbrotlicommon-*.so*", "BrotliGetDictionary"},
 	{"libbrotlidec-*.so*", "BrotliDecoderVersion"},
