@@ -15,9 +15,9 @@
 // without internal/clib refuse JPEG XL.
 //
 // Files from which a JPEG can be restored, and lossless ones of 8 or 16 bits
-// have the same pixels with every version of libjxl. A file is lossless if it is
-// not in XYB and its frames are Modular, without filters, upsampling, noise and
-// splines, and without patches if it has alpha. All others are lossy: the
+// have the same pixels with every version of libjxl. A file is lossless if it
+// is not in XYB and its frames are Modular, without filters, upsampling, noise
+// and splines, and without patches if it has alpha. All others are lossy: the
 // versions of libjxl give different samples. They are ErrUnsupported. Only
 // codec.DamageLenient decodes them, and reports them in codec.Raster.Damaged.
 //
