@@ -59,14 +59,25 @@ test-device: ## the tests that need ONNX Runtime
 	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -count=1 ./device/ort && \
 	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -race ./device/...; }
 
-# The tests that need libavif and libheif, which test leaves out: with the pinned wheels of Pillow and
-# pillow-heif, and with Debian 12's libavif15 if it is there.
-test-phone: ## the tests that need libavif and libheif: AVIF and HEIC
+# The tests that need libavif, libheif, OpenJPEG and libjxl, which test leaves out: with the pinned
+# wheels of Pillow, pillow-heif and imagecodecs, and with Debian 12's libavif15, libopenjp2-7 and
+# libjxl0.7 if they are there.
+test-phone: ## the tests that need libavif, libheif, OpenJPEG and libjxl: AVIF, HEIC, JPEG 2000 and JPEG XL
+	@py=$$(parity/venv.sh testdata/gen/requirements-jxl.txt) && site=$$("$$py" -c 'import os, PIL; print(os.path.dirname(os.path.dirname(PIL.__file__)))') && \
+	INFER_PREP_JXL=$$site/imagecodecs.libs $(GO) test -vet=off -count=1 ./codec/jxl
 	@py=$$(parity/venv.sh testdata/gen/requirements-phone.txt) && site=$$("$$py" -c 'import os, PIL; print(os.path.dirname(os.path.dirname(PIL.__file__)))') && \
-	INFER_PREP_AVIF=$$site/pillow.libs INFER_PREP_HEIF=$$site/pillow_heif.libs $(GO) test -vet=off -count=1 ./codec/avif ./codec/heif && \
+	INFER_PREP_AVIF=$$site/pillow.libs INFER_PREP_HEIF=$$site/pillow_heif.libs INFER_PREP_JP2=$$site/pillow.libs $(GO) test -vet=off -count=1 ./codec/avif ./codec/heif ./codec/jp2 && \
 	for l in /usr/lib/*/libavif.so.15; do \
 		[ -e "$$l" ] || { echo "test-phone: libavif.so.15 is missing (Debian 12: libavif15): its layout is not tested"; break; }; \
 		INFER_PREP_AVIF=$$l $(GO) test -vet=off -count=1 ./codec/avif || exit 1; \
+	done && \
+	for l in /usr/lib/*/libopenjp2.so.7; do \
+		[ -e "$$l" ] || { echo "test-phone: libopenjp2.so.7 is missing (Debian 12: libopenjp2-7): it is not tested"; break; }; \
+		INFER_PREP_JP2=$$l $(GO) test -vet=off -count=1 ./codec/jp2 || exit 1; \
+	done && \
+	for l in /usr/lib/*/libjxl.so.0.7; do \
+		[ -e "$$l" ] || { echo "test-phone: libjxl.so.0.7 is missing (Debian 12: libjxl0.7): it is not tested"; break; }; \
+		INFER_PREP_JXL=$$l $(GO) test -vet=off -count=1 ./codec/jxl || exit 1; \
 	done
 
 # ONNX Runtime with OpenVINO from PyPI, for x86-64; not a part of .ci/run.
@@ -226,12 +237,15 @@ parity-configs: ## PHOTOS=DIR: 200 random changes of transformers' configuration
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/random_configs.py bin/infer-prep "$(PHOTOS)"
 
-# AVIF and HEIC files of random kinds, and of photographs.
-parity-phone: ## 40 AVIF and 40 HEIC files, compared with Pillow and pillow-heif; PHOTOS=DIR adds photographs
+# AVIF, HEIC, JPEG 2000 and JPEG XL files of random kinds, and of photographs.
+parity-phone: ## 40 AVIF, 40 HEIC, 80 JPEG 2000 and 80 JPEG XL files, compared with Pillow and its plugins; PHOTOS=DIR adds photographs
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh testdata/gen/requirements-phone.txt) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	$$py testdata/gen/codecs/phone.py "$$dir" 40 $(PHOTOS) && $$py parity/phone.py bin/infer-prep "$$dir"
+	$$py testdata/gen/codecs/phone.py "$$dir/phone" 40 $(PHOTOS) && $$py testdata/gen/codecs/jp2.py "$$dir/jp2" 40 && \
+	$$py parity/phone.py bin/infer-prep "$$dir/phone" "$$dir/jp2" && \
+	py=$$(parity/venv.sh testdata/gen/requirements-jxl.txt) && $$py testdata/gen/codecs/jxl.py "$$dir/jxl" 40 $(PHOTOS) && \
+	$$py parity/phone.py bin/infer-prep "$$dir/jxl"
 
 # 2,000 windows of 100 generated TIFF files: codec/tiff against rasterio (GDAL) and tifffile;
 # run --tiles and stitch likewise.

@@ -123,7 +123,7 @@ func TestUnknownInput(t *testing.T) {
 		{"empty", "", "empty input: want an encoded image", codec.ErrFormat},
 		{"text", "hello, world", `unknown format, first bytes "hello, world": ` + linked, codec.ErrFormat},
 		{"not linked", "RIFF\x10\x00\x00\x00WEBPVP8 ", "import github.com/infer-prep/infer-prep/codec/webp", codec.ErrUnsupported},
-		{"never decoded", "\xff\x4f\xff\x51", "JPEG 2000: " + linked, codec.ErrUnsupported},
+		{"never decoded", "8BPS", "PSD (Photoshop): " + linked, codec.ErrUnsupported},
 		{"half a signature", "\x89PNG", "unknown format", codec.ErrFormat},
 	} {
 		_, err := codec.DecodeConfig([]byte(c.in), nil)

@@ -3,7 +3,8 @@
 //
 // The format packages register themselves when they are imported. Import
 // codec/all for every format that needs no library of C, or only the packages
-// that are needed; codec/avif and codec/heif load such libraries:
+// that are needed; codec/avif, codec/heif, codec/jp2 and codec/jxl load such
+// libraries:
 //
 //	import _ "github.com/infer-prep/infer-prep/codec/all"
 //

@@ -11,8 +11,8 @@ import (
 
 // otherImageExts are extensions of images, besides imageExts.
 var otherImageExts = []string{
-	".apng", ".arw", ".avif", ".cr2", ".cr3", ".dib", ".dng", ".exr", ".hdr", ".heic", ".heif", ".ico", ".j2k", ".jfif",
-	".jp2", ".jpe", ".jxl", ".jxr", ".nef", ".orf", ".pbm", ".pcx", ".pfm", ".pgm", ".pnm", ".ppm", ".psd", ".qoi", ".raf",
+	".apng", ".arw", ".avif", ".cr2", ".cr3", ".dib", ".dng", ".exr", ".hdr", ".heic", ".heif", ".ico", ".jfif",
+	".jpe", ".jxr", ".nef", ".orf", ".pbm", ".pcx", ".pfm", ".pgm", ".pnm", ".ppm", ".psd", ".qoi", ".raf",
 	".rw2", ".svg", ".tga", ".xcf",
 }
 

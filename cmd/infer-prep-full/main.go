@@ -15,6 +15,8 @@ import (
 	// The rest of the light program.
 	_ "github.com/infer-prep/infer-prep/codec/avif"
 	_ "github.com/infer-prep/infer-prep/codec/heif"
+	_ "github.com/infer-prep/infer-prep/codec/jp2"
+	_ "github.com/infer-prep/infer-prep/codec/jxl"
 	_ "github.com/infer-prep/infer-prep/device/ort"
 
 	// The encoder of pack --encoder jpegli.

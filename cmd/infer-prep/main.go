@@ -11,6 +11,8 @@ import (
 	// These cannot be linked together with device/webgpu. Neither can plugin.
 	_ "github.com/infer-prep/infer-prep/codec/avif" // registers AVIF, where the library is found
 	_ "github.com/infer-prep/infer-prep/codec/heif" // registers HEIC, where the library is found
+	_ "github.com/infer-prep/infer-prep/codec/jp2"  // registers JPEG 2000, where the library is found
+	_ "github.com/infer-prep/infer-prep/codec/jxl"  // registers JPEG XL, where the library is found
 	_ "github.com/infer-prep/infer-prep/device/ort"
 )
 

@@ -21,6 +21,9 @@ func CallPair(uintptr, ...uintptr) (first, second uintptr) { return 0, 0 }
 // Call8 returns 0.
 func Call8(_, _, _, _, _, _, _, _, _ uintptr) uintptr { return 0 }
 
+// Callback returns 0.
+func Callback(any) uintptr { return 0 }
+
 // At returns nil.
 func At(uintptr) unsafe.Pointer { return nil }
 

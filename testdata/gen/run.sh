@@ -64,8 +64,10 @@ case ${1-} in
   requirements=(requirements-yuv.txt) scripts=(codecs/yuv.py) ;;
 --tiff) # what GDAL and tifffile read of TIFF files of many layouts
   requirements=(requirements-tiff.txt) scripts=(codecs/tiff_windows.py datasets/tiles.py) ;;
---phone) # what Pillow and pillow-heif read of AVIF and HEIC files; Debian 12's libavif15 and its libaom, which encode more than 8 bits
-  requirements=(requirements-phone.txt) scripts=(codecs/phone.py) ;;
+--phone) # what Pillow and pillow-heif read of AVIF, HEIC and JPEG 2000 files; Debian 12's libavif15 and its libaom, which encode more than 8 bits
+  requirements=(requirements-phone.txt) scripts=(codecs/phone.py codecs/jp2.py) ;;
+--jxl) # what pillow-jxl-plugin reads of JPEG XL files
+  requirements=(requirements-jxl.txt) scripts=(codecs/jxl.py) ;;
 --scipy) # what transformers warps and scales by SciPy
   requirements=(requirements-scipy.txt $root/parity/requirements-no-deps.txt) scripts=(ops/warp_box.py ops/resize_zoom.py) ;;
 --keras) # what Keras gives for importer/keras

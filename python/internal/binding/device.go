@@ -7,6 +7,8 @@ import (
 
 	_ "github.com/infer-prep/infer-prep/codec/avif" // registers AVIF, where the library is found
 	_ "github.com/infer-prep/infer-prep/codec/heif" // registers HEIC, where the library is found
+	_ "github.com/infer-prep/infer-prep/codec/jp2"  // registers JPEG 2000, where the library is found
+	_ "github.com/infer-prep/infer-prep/codec/jxl"  // registers JPEG XL, where the library is found
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	_ "github.com/infer-prep/infer-prep/device/ort" // ONNX Runtime's devices
