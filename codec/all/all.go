@@ -1,6 +1,7 @@
 // Package all links every image format that needs no library of C, by importing
 // them. Programs import codec/avif and codec/heif themselves. Builds with the
-// tag small leave out PNM, QOI and TGA.
+// tag small leave out DICOM, PNM, QOI
+// and TGA.
 package all
 
 import (

@@ -64,6 +64,8 @@ case ${1-} in
   requirements=(requirements-yuv.txt) scripts=(codecs/yuv.py) ;;
 --tiff) # what GDAL and tifffile read of TIFF files of many layouts
   requirements=(requirements-tiff.txt) scripts=(codecs/tiff_windows.py datasets/tiles.py) ;;
+--dicom) # what pydicom reads of DICOM files
+  requirements=(requirements-dicom.txt) scripts=(codecs/dicom.py) ;;
 --phone) # what Pillow and pillow-heif read of AVIF and HEIC files; Debian 12's libavif15 and its libaom, which encode more than 8 bits
   requirements=(requirements-phone.txt) scripts=(codecs/phone.py) ;;
 --scipy) # what transformers warps and scales by SciPy

@@ -70,7 +70,7 @@ var Brings = map[string][]string{
 
 // formats lists the packages of codec/all. Nothing below codec/all and eager
 // may link them, so that a program links only the formats it needs.
-var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/pnm", "codec/qoi", "codec/tga", "codec/tiff", "codec/webp"}
+var formats = []string{"codec/bmp", "codec/dicom", "codec/gif", "codec/jpeg", "codec/png", "codec/pnm", "codec/qoi", "codec/tga", "codec/tiff", "codec/webp"}
 
 // source lists what a package of a dataset source may import.
 func source(more ...string) []string {
@@ -151,6 +151,7 @@ var Layers = []Layer{
 		{Path: "codec/tga", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/gif", May: []string{"codec/internal/lzw", "codec"}},
 		{Path: "codec/jpeg", May: []string{"codec", "codec/internal/exif", "internal/enum", "internal/errfmt", "internal/kernel", "tensor"}},
+		{Path: "codec/dicom", May: []string{"codec", "codec/jpeg", "tensor"}},
 		{Path: "codec/memory", May: []string{"codec"}},
 		{Path: "codec/pixels", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/png", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec", "internal/kernel", "tensor"}},
@@ -165,6 +166,8 @@ var Layers = []Layer{
 		{Path: "transforms/all", May: []string{"transforms"}},
 		{Path: "transforms/classification", May: []string{"transforms"}},
 		{Path: "transforms/plugin", May: []string{"internal/clib", "internal/msgpack", "internal/registry", "tensor", "transforms"}},
+		{Path: "transforms/frames", May: []string{"codec", "codec/animation", "internal/enum", "internal/msgpack", "tensor", "transforms"}},
+		{Path: "transforms/radiology", May: []string{"codec", "codec/dicom", "internal/enum", "internal/exactmath", "internal/msgpack", "tensor", "transforms"}},
 		{Path: "transforms/subwords", May: []string{"internal/msgpack", "internal/protowire", "tensor", "transforms"}},
 		{Path: "datagraph", May: []string{"codec", "internal/bom", "internal/enum", "internal/errfmt", "internal/kernel", "internal/msgpack", "internal/pass", "internal/spec", "rng", "tensor", "transforms", sync}},
 		{Path: "datagraph/diff", May: []string{"codec", "datagraph", "tensor", "transforms", "internal/sorts"}},
@@ -379,6 +382,7 @@ var Layers = []Layer{
 		{Path: "tools/tsops", May: []string{"codec", "importer/preset", "tools/opsource", "transforms", "transforms/all"}},
 		{Path: "tools/tspeer", May: []string{"datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "modelbundle", "importer/preset", "tensor", "transforms", "transforms/all"}},
 		{Path: "tools/goldencases", May: []string{"codec", "codec/all", "codec/jpeg", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "internal/golden", "importer/preset", "tensor", "transforms", "tensor/npz", "transforms/all"}},
+		{Path: "tools/dicomframes", May: []string{"codec", "codec/dicom", "tensor", "transforms", "transforms/radiology"}},
 		{Path: "tools/tiffwindows", May: []string{"codec", "codec/jpeg", "codec/tiff", "codec/webp"}},
 		{Path: "tools/jpegencode", May: []string{"codec", "codec/jpeg", "tensor"}},
 		{Path: "tools/picture"},
