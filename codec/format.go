@@ -161,15 +161,10 @@ func Sniff(data []byte) string {
 func sniff(data []byte) (found *Format) {
 	for _, f := range formats.All() {
 		for _, m := range f.Magic {
-			if !hasMagic(data, m) {
-				continue
+			// The first bytes of DICOM are free. Scanners write those of TIFF.
+			if (found == nil || len(m) == SniffSize) && hasMagic(data, m) {
+				found = f
 			}
-			// The first bytes of DICOM are free. Those that make a file TIFF, too,
-			// decide, as in Pillow.
-			if len(m) < SniffSize {
-				return f
-			}
-			found = f
 		}
 	}
 	return found
@@ -193,6 +188,7 @@ const any32 = "????????????????????????????????"
 // known lists the magic bytes of formats that may not be linked or are not
 // supported, for error messages.
 var known = [...]struct{ pattern, name, folder string }{
+	{any32 + any32 + any32 + any32 + "DICM", "DICOM", "dicom"},
 	{"\xff\xd8\xff", "JPEG", "jpeg"},
 	{"\x89PNG\r\n\x1a\n", "PNG", "png"},
 	{"GIF87a", "GIF", "gif"},
@@ -273,7 +269,6 @@ var known = [...]struct{ pattern, name, folder string }{
 	{"PK\x03\x04", "a ZIP archive", ""},
 	{"\x1f\x8b", "gzip data", ""},
 	{"\x28\xb5\x2f\xfd", "zstd data", ""},
-	{any32 + any32 + any32 + any32 + "DICM", "DICOM", "dicom"},
 	{"\x93NUMPY", "an NPY array", ""},
 	{"version https://git-lfs.github.com/", "a pointer of Git LFS, not the file itself; git lfs pull fetches it", ""},
 }
