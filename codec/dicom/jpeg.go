@@ -23,8 +23,8 @@ func (d *decoder) decodeJPEG(frame []byte) error {
 	}
 	o := codec.Options{Limits: d.o.Limits, Workers: d.o.Workers}
 	if lossless {
-		// Pillow does not decode these files; pylibjpeg and gdcm read no more of
-		// a header than libjpeg does.
+		// Pillow does not decode these files. Its rules for headers do not
+		// apply.
 		o.Damage, o.Color = codec.DamageImdecode, codec.ToGray
 	}
 	n, err := d.jpeg.OpenNative(frame, &o)

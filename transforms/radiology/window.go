@@ -17,8 +17,8 @@ const (
 	// Linear is ((v - (c - 0.5)) / (w - 1) + 0.5) * (High - Low) + Low. Low is
 	// the result up to c - 0.5 - (w-1)/2, High that above c - 0.5 + (w-1)/2.
 	Linear Function = iota
-	// LinearExact is ((v - c) / w + 0.5) * (High - Low) + Low. Low is the result
-	// up to c - w/2, High that above c + w/2.
+	// LinearExact is ((v - c) / w + 0.5) * (High - Low) + Low. Low is the
+	// result up to c - w/2, High that above c + w/2.
 	LinearExact
 	// Sigmoid is (High - Low) / (1 + exp(-4 (v - c) / w)) + Low.
 	Sigmoid
