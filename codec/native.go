@@ -47,9 +47,9 @@ type NativeImage struct {
 // CMYK JPEG are ErrUnsupported.
 //
 // Only the options Limits, Workers, Damage and Frame take effect. The pixel
-// limit counts those of the image, the byte limit those of the region. The image
-// is valid until the next Open or OpenNative. The caller must not change data
-// meanwhile.
+// limit counts those of the image, the byte limit those of the region. The
+// image is valid until the next Open or OpenNative. The caller must not change
+// data meanwhile.
 func (d *Decoder) OpenNative(data []byte, o *Options) (*NativeImage, error) {
 	d.options = Options{}
 	if o != nil {

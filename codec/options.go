@@ -15,8 +15,8 @@ type Options struct {
 	Damage      Damage      // treatment of damaged files. Default DamagePillow
 	Scale       Scale       // fraction of the size to decode. Default ScaleFull
 	Limits      Limits      // bounds of the cost. Default DefaultLimits
-	// Frame is the number of the frame that OpenNative reads: of TIFF and DICOM.
-	// Other formats have frame 0 alone. Open ignores it. At least 0. Default 0
+	// Frame is the number of the frame that OpenNative reads of TIFF and DICOM.
+	// Other formats have frame 0. Open ignores it. At least 0. Default 0
 	Frame int
 	// Workers is the number of goroutines that decode one image while the
 	// caller's goroutine waits. With less than 2, the caller's goroutine

@@ -20,8 +20,8 @@ import (
 // indices, YBR becomes RGB, and neither rescale nor window is applied (package
 // transforms/radiology). Other formats give gray and RGB of 8 bits. Colours are
 // RGB; OpenCV's IMREAD_UNCHANGED has red and blue exchanged. The orientation is
-// not applied. If a crop within the image follows directly, a compiled graph reads
-// only the strips and tiles of a TIFF that the crop needs.
+// not applied. If a crop within the image follows directly, a compiled graph
+// reads only the strips and tiles of a TIFF that the crop needs.
 //
 // Small builds (the C library's, npm's) decode 8 bits of up to four channels.
 //
