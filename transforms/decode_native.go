@@ -41,6 +41,9 @@ type DecodeNative struct {
 	// Frame is the number of the frame, 0 to 2147483647: an image of a TIFF, a
 	// frame of DICOM. Files of other formats have frame 0. Default 0.
 	Frame int `json:"frame"`
+	// Expand makes three equal channels of a gray image, as torchvision's
+	// decode_image does for mode RGB. Channels is then 3. Default false.
+	Expand bool `json:"expand"`
 }
 
 //msgp:tuple DecodeNative
@@ -79,6 +82,9 @@ func (o *DecodeNative) Validate() error {
 	if o.Frame < 0 || o.Frame > maxFrame {
 		return paramErr("frame is %d, want 0 to %d", o.Frame, maxFrame)
 	}
+	if o.Expand && o.Channels != 3 {
+		return paramErr("channels is %d with expand, want 3", o.Channels)
+	}
 	return nil
 }
 
@@ -91,6 +97,11 @@ func (o *DecodeNative) Infer(dst, in []tensor.Desc) error {
 	return nil
 }
 
+// takes reports whether the op decodes such samples.
+func (o *DecodeNative) takes(n codec.Native) bool {
+	return n.DType == o.DType && (n.Channels == o.Channels || o.Expand && n.Channels == 1)
+}
+
 // open reads the header of src.
 func (o *DecodeNative) open(c *Context, src *tensor.Tensor) (*codec.NativeImage, error) {
 	s := &c.scratch.decode
@@ -99,7 +110,7 @@ func (o *DecodeNative) open(c *Context, src *tensor.Tensor) (*codec.NativeImage,
 	if err != nil {
 		return nil, err
 	}
-	if n := i.Info(); n.DType != o.DType || n.Channels != o.Channels {
+	if n := i.Info(); !o.takes(n) {
 		return nil, codec.Errorf(n.Format, -1, codec.ErrUnsupported, "%d channels of %v, the op decode_native wants %d of %v", n.Channels, n.DType, o.Channels, o.DType)
 	}
 	s.native, s.data, s.frame = i, src.Data, o.Frame
@@ -113,6 +124,7 @@ func (o *DecodeNative) InferData(c *Context, dst []tensor.Desc, src []*tensor.Te
 		return err
 	}
 	n := i.Info()
+	n.Channels = o.Channels
 	dst[0] = n.Desc()
 	return nil
 }
@@ -126,12 +138,29 @@ func (o *DecodeNative) Apply(c *Context, dst, src []*tensor.Tensor) error {
 func (o *DecodeNative) ApplyRegion(c *Context, dst []byte, region codec.Region, src *tensor.Tensor) error {
 	s := &c.scratch.decode
 	i := s.native
-	if n := len(src.Data); i == nil || n == 0 || len(s.data) != n || &s.data[0] != &src.Data[0] || i.Info().DType != o.DType || i.Info().Channels != o.Channels || s.frame != o.Frame {
+	if n := len(src.Data); i == nil || n == 0 || len(s.data) != n || &s.data[0] != &src.Data[0] || !o.takes(i.Info()) || s.frame != o.Frame {
 		var err error
 		if i, err = o.open(c, src); err != nil {
 			return err
 		}
 	}
 	s.native, s.data = nil, nil
-	return i.Decode(dst, region)
+	if i.Info().Channels == o.Channels {
+		return i.Decode(dst, region)
+	}
+	// The gray samples go to the end of dst, from where they are copied.
+	size := o.DType.Size()
+	n := region.Width * region.Height * size
+	gray := dst[len(dst)-n:]
+	if err := i.Decode(gray, region); err != nil {
+		return err
+	}
+	var v [8]byte
+	for at, to := 0, 0; at < n; at += size {
+		copy(v[:size], gray[at:])
+		for range 3 {
+			to += copy(dst[to:], v[:size])
+		}
+	}
+	return nil
 }

@@ -32,6 +32,7 @@ func TestDecodeNative(t *testing.T) {
 	refusesParam(t, "dtype is bytes", NewDecodeNative(tensor.Bytes, 1))
 	refusesParam(t, "channels is 0, want 1 to 64", NewDecodeNative(tensor.Uint8, 0))
 	refusesParam(t, "channels is 65", NewDecodeNative(tensor.Uint8, 65))
+	refusesParam(t, "channels is 1 with expand, want 3", &DecodeNative{DType: tensor.Uint8, Channels: 1, Expand: true})
 	refusesParam(t, "frame is -1, want 0 to 2147483647", &DecodeNative{DType: tensor.Uint8, Channels: 1, Frame: -1})
 	refusesInput(t, "want bytes: an encoded image", NewDecodeNative(tensor.Uint8, 1), vector)
 
