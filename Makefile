@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-dicom parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -254,6 +254,11 @@ parity-tiff: ## windows of TIFF files, run --tiles and stitch, compared with ras
 	$(GO) build -o bin/tiffwindows ./tools/tiffwindows
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh testdata/gen/requirements-tiff.txt) && $$py parity/tiff.py bin/tiffwindows && $$py parity/stitch.py bin/infer-prep bin/tiffwindows
+
+parity-dicom: ## the DICOM files of pydicom, compared with what pydicom reads
+	@mkdir -p bin
+	$(GO) build -o bin/dicomframes ./tools/dicomframes
+	@py=$$(parity/venv.sh testdata/gen/requirements-dicom.txt) && $$py parity/dicom.py bin/dicomframes
 
 # Exported ONNX models under ONNX Runtime against infer-prep's own tensors.
 parity-onnx: ## exported ONNX models under ONNX Runtime, compared with infer-prep's own tensors

@@ -13,8 +13,8 @@ import (
 // they are imported; codec/all imports every one that needs no library of C.
 type Format struct {
 	Name string // lower case: "jpeg"
-	// Magic lists patterns of a file's first bytes, at most 64 each. A '?'
-	// matches any byte. Data that matches one of them is of this format.
+	// Magic lists patterns of a file's first bytes, at most SniffSize each. A
+	// "?" matches any byte. Data that matches one of them is of this format.
 	Magic []string
 	// Scales reports that the decoder supports Options.Scale. Its pixels then
 	// have the scaled size.
@@ -22,6 +22,8 @@ type Format struct {
 	// PillowOnly reports that OpenCV and TorchCodec do not read the format, or
 	// not as Pillow does: their damage policies refuse it.
 	PillowOnly bool
+	// Frames reports that OpenNative supports Options.Frame.
+	Frames bool
 	// New returns a decoder, which may keep buffers between images.
 	New func() FormatDecoder
 }
@@ -144,8 +146,11 @@ func NewFormatDecoder(format string) FormatDecoder {
 // Formats returns the names of the linked formats, sorted.
 func Formats() []string { return slices.Clone(formats.Names()) }
 
+// SniffSize is the largest number of bytes that Sniff looks at: those of DICOM.
+const SniffSize = 132
+
 // Sniff returns the name of the linked format whose magic bytes data starts
-// with, "" if none matches. It looks at no more than 64 bytes.
+// with, "" if none matches. It looks at no more than SniffSize bytes.
 func Sniff(data []byte) string {
 	if f := sniff(data); f != nil {
 		return f.Name
@@ -153,15 +158,16 @@ func Sniff(data []byte) string {
 	return ""
 }
 
-func sniff(data []byte) *Format {
+func sniff(data []byte) (found *Format) {
 	for _, f := range formats.All() {
 		for _, m := range f.Magic {
-			if hasMagic(data, m) {
-				return f
+			// The first bytes of DICOM are free. Scanners write those of TIFF.
+			if (found == nil || len(m) == SniffSize) && hasMagic(data, m) {
+				found = f
 			}
 		}
 	}
-	return nil
+	return found
 }
 
 // hasMagic reports whether data starts with pattern, in which ? is any byte.
@@ -177,9 +183,12 @@ func hasMagic(data []byte, pattern string) bool {
 	return true
 }
 
+const any32 = "????????????????????????????????"
+
 // known lists the magic bytes of formats that may not be linked or are not
 // supported, for error messages.
 var known = [...]struct{ pattern, name, folder string }{
+	{any32 + any32 + any32 + any32 + "DICM", "DICOM", "dicom"},
 	{"\xff\xd8\xff", "JPEG", "jpeg"},
 	{"\x89PNG\r\n\x1a\n", "PNG", "png"},
 	{"GIF87a", "GIF", "gif"},

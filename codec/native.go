@@ -46,14 +46,14 @@ type NativeImage struct {
 // indices. Other palettes, fewer than 8 bits outside TIFF, colour keys, and
 // CMYK JPEG are ErrUnsupported.
 //
-// Only the options Limits, Workers and Damage take effect. The pixel limit
-// counts those of the image, the byte limit those of the region. The image is
-// valid until the next Open or OpenNative. The caller must not change data
-// meanwhile.
+// Only the options Limits, Workers, Damage and Frame take effect. The pixel
+// limit counts those of the image, the byte limit those of the region. The
+// image is valid until the next Open or OpenNative. The caller must not change
+// data meanwhile.
 func (d *Decoder) OpenNative(data []byte, o *Options) (*NativeImage, error) {
 	d.options = Options{}
 	if o != nil {
-		d.options = Options{Limits: o.Limits, Workers: o.Workers, Damage: o.Damage}
+		d.options = Options{Limits: o.Limits, Workers: o.Workers, Damage: o.Damage, Frame: o.Frame}
 	}
 	d.options.Limits = d.options.Limits.WithDefaults()
 	if err := d.options.Validate(); err != nil {
@@ -72,6 +72,9 @@ func (i *NativeImage) open(data []byte) (err error) {
 	f, fd, err := d.find(data)
 	if err != nil {
 		return err
+	}
+	if o.Frame > 0 && !f.Frames {
+		return Errorf(f.Name, -1, ErrUnsupported, "frame %d: want 0, only TIFF and DICOM have others", o.Frame)
 	}
 	defer d.recovered(f.Name, fd, &err)
 	if n, ok := fd.(NativeDecoder); ok {

@@ -15,6 +15,9 @@ type Options struct {
 	Damage      Damage      // treatment of damaged files. Default DamagePillow
 	Scale       Scale       // fraction of the size to decode. Default ScaleFull
 	Limits      Limits      // bounds of the cost. Default DefaultLimits
+	// Frame is the number of the frame that OpenNative reads of TIFF and DICOM.
+	// Other formats have frame 0. Open ignores it. At least 0. Default 0
+	Frame int
 	// Workers is the number of goroutines that decode one image while the
 	// caller's goroutine waits. With less than 2, the caller's goroutine
 	// decodes alone. Workers changes neither pixels nor errors, and all
@@ -43,6 +46,9 @@ func (o *Options) Validate() error {
 		if int(p.v) >= len(p.names) {
 			return errfmt.Errorf("codec: invalid %s %d: want 0 to %d", p.kind, p.v, len(p.names)-1)
 		}
+	}
+	if o.Frame < 0 {
+		return errfmt.Errorf("codec: invalid frame %d: want at least 0", o.Frame)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ import (
 
 // imageExts are the extensions of images that are not opened to see whether
 // they are containers.
-var imageExts = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".pbm", ".pgm", ".ppm", ".pfm", ".qoi", ".tga", ".ico", ".dib", ".avif", ".heic", ".heif", ".jp2", ".j2k", ".j2c", ".jpf", ".jpx", ".jxl"}
+var imageExts = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".pbm", ".pgm", ".ppm", ".pfm", ".qoi", ".tga", ".ico", ".dib", ".avif", ".heic", ".heif", ".jp2", ".j2k", ".j2c", ".jpf", ".jpx", ".jxl", ".dcm"}
 
 // findContainers finds the files that are containers: tar or record files with
 // images in them. Files found below a folder are not opened.

@@ -61,7 +61,7 @@ type File struct {
 	named bool
 
 	// held reports that data has the bytes and no file is opened. If the bytes
-	// are not an image's, data needs to have only the first sniffBytes.
+	// are not an image's, data needs to have only the first codec.SniffSize.
 	held    bool
 	data    []byte
 	release func() // called when data is not needed any more; may be nil
@@ -342,9 +342,6 @@ func (l *Listing) link(in store.Folder, path, rel string) {
 	}
 }
 
-// sniffBytes is the number of bytes that codec.Sniff reads.
-const sniffBytes = 64
-
 // IsImage reports whether the file starts like an image of a known format. It
 // reports true for a file that it cannot read: reading it again will return the
 // error.
@@ -360,7 +357,7 @@ func (in *File) IsImage(ctx context.Context) bool {
 		return true
 	}
 	defer f.Close()
-	head := make([]byte, sniffBytes)
+	head := make([]byte, codec.SniffSize)
 	n, err := f.ReadAt(head, 0)
 	return err != nil && err != io.EOF || codec.Sniff(head[:n]) != ""
 }

@@ -41,7 +41,7 @@ func (in *File) read(ctx context.Context, limits codec.Limits, b []byte, take fu
 	}
 	defer f.Close()
 	if !in.Explicit {
-		head := make([]byte, sniffBytes)
+		head := make([]byte, codec.SniffSize)
 		n, err := f.ReadAt(head, 0)
 		if err == nil && codec.Sniff(head) == "" {
 			head = make([]byte, headBytes)

@@ -23,14 +23,14 @@ goldens="./transforms ./internal/kernel/... ./tools/digest ./codec/... ./interna
 # product and a sum (arm64, s390x, GOAMD64=v3). GOAMD64=v3 and purego are one
 # platform: it fuses in the Go forms of the kernels too. 386 has no other forms,
 # and does not fuse.
-numbers="./datagraph ./compat/... $goldens ./rng ./tensor/... ./onnx ./internal/cpu ./importer/hf/tokens ./importer/hf/video ./transforms/subwords"
+numbers="./datagraph ./compat/... $goldens ./rng ./tensor/... ./onnx ./internal/cpu ./importer/hf/tokens ./importer/hf/video ./transforms/radiology ./transforms/subwords"
 # bytes: packages that read or write numbers of several bytes, for s390x, whose
 # order of bytes is another.
 bytes="./internal/msgpack ./internal/tiffdir ./cmd/internal/cog ./dataset/tiles ./records/... ./recordio/... ./modelbundle ./dataset/internal/... ./dataset/sets/internal/... ./dataset/tfds"
 # words: the other packages with goldens, for 386, whose int has 32 bits. It runs
 # at the speed of this machine; no emulator does. arm, which is emulated, fuses
 # nothing either and has no vectors: it computes the digest only.
-words="./dataset/... ./importer/... ./pack ./pullpipe ./eager ./device ./device/cpu ./transforms/plugin"
+words="./dataset/... ./importer/... ./pack ./pullpipe ./eager ./device ./device/cpu ./transforms/frames ./transforms/plugin"
 # vectors: what has vectors for wasm. "make wasm-test" runs all goldens on wasm,
 # with them and without.
 vectors="$digest ./internal/kernel/..."

@@ -74,6 +74,7 @@ type decodeState struct {
 	decoder codec.Decoder
 	image   *codec.Image       // nil if none is open
 	native  *codec.NativeImage // nil if none is open
+	frame   int                // of native
 	options codec.Options
 	data    []byte // of image or native
 	run     uint64 // in which image was opened

@@ -32,6 +32,8 @@ func TestDecodeNative(t *testing.T) {
 	refusesParam(t, "dtype is bytes", NewDecodeNative(tensor.Bytes, 1))
 	refusesParam(t, "channels is 0, want 1 to 64", NewDecodeNative(tensor.Uint8, 0))
 	refusesParam(t, "channels is 65", NewDecodeNative(tensor.Uint8, 65))
+	refusesParam(t, "channels is 1 with expand, want 3", &DecodeNative{DType: tensor.Uint8, Channels: 1, Expand: true})
+	refusesParam(t, "frame is -1, want 0 to 2147483647", &DecodeNative{DType: tensor.Uint8, Channels: 1, Frame: -1})
 	refusesInput(t, "want bytes: an encoded image", NewDecodeNative(tensor.Uint8, 1), vector)
 
 	// Files with other samples.
@@ -52,6 +54,8 @@ func TestDecodeNative(t *testing.T) {
 		{read("png_rgb8_key.png"), NewDecodeNative(tensor.Uint8, 3), "tRNS"},
 		{read("gif_animated.gif"), NewDecodeNative(tensor.Uint8, 3), "mode P"},
 		{read("jpeg_ycck.jpg"), NewDecodeNative(tensor.Uint8, 4), "mode CMYK"},
+		{read("png_p8.png"), &DecodeNative{DType: tensor.Uint8, Channels: 3, Frame: 1}, "frame 1: want 0, only TIFF and DICOM have others"},
+		{[]byte(uint16TIFF), &DecodeNative{DType: tensor.Uint16, Channels: 2, Frame: 1}, "frame 1: the file has fewer images"},
 	} {
 		err := c.op.InferData(NewContext(codec.Limits{}), out[:], []*tensor.Tensor{tensor.FromBytes(c.data)})
 		require.ErrorIs(t, err, codec.ErrUnsupported, c.text)

@@ -631,14 +631,16 @@ func (z *Decode) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Decode) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
-func (z *DecodeNative) msgp() []any { return []any{(*uint8)(&z.DType), &z.Channels} }
+func (z *DecodeNative) msgp() []any {
+	return []any{(*uint8)(&z.DType), &z.Channels, &z.Frame, &z.Expand}
+}
 
 // MarshalMsg appends the msgp form to b.
 func (z DecodeNative) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *DecodeNative) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "DType Channels")
+	return msgpack.ReadTuple(b, z.msgp(), "DType Channels Frame Expand")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.

@@ -1,6 +1,6 @@
 // Package all links every image format that needs no library of C, by importing
 // them. Programs import codec/avif, codec/heif, codec/jp2 and codec/jxl
-// themselves. Builds with the tag small leave out PNM, QOI and TGA.
+// themselves. Builds with the tag small leave out DICOM, PNM, QOI and TGA.
 package all
 
 import (

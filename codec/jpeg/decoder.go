@@ -99,11 +99,13 @@ type decoder struct {
 	names   map[string]string // cached variants; nameBuf builds the next one
 	nameBuf []byte
 
-	o     *codec.Options
-	dst   *codec.Raster // destination of Decode, else nil
-	need  int64         // bytes of all buffers
-	bands *bands        // nil until it is needed
-	segs  []int         // offsets of the restart segments, if only a region is decoded
+	o          *codec.Options
+	dst        *codec.Raster // destination of Decode, else nil
+	need       int64         // bytes of all buffers
+	bands      *bands        // nil until it is needed
+	wide       []byte        // the destination of samples of more than 8 bits
+	wideRegion codec.Region
+	segs       []int // offsets of the restart segments, if only a region is decoded
 
 	pieces pieceReader // of a worker
 	work   func()      // of a worker: decodes bands until none is left

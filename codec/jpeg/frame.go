@@ -33,7 +33,7 @@ func (h *header) setup(in *input, o *codec.Options) error {
 	if h.height > maxSide || h.width > maxSide {
 		return in.errorf(codec.ErrUnsupported, "%dx%d pixels, want at most %d a side", h.width, h.height, maxSide)
 	}
-	if h.precision != 8 {
+	if h.precision != 8 && !(h.stored && h.lossless && h.precision >= 2 && h.precision <= 16) {
 		return in.errorf(codec.ErrUnsupported, "%d bits a sample, want 8", h.precision)
 	}
 	if n := len(h.comps); n != 1 && n != 3 && n != 4 {
@@ -48,6 +48,9 @@ func (h *header) setup(in *input, o *codec.Options) error {
 		h.maxH, h.maxV = max(h.maxH, c.h), max(h.maxV, c.v)
 	}
 	h.guessSpace(in)
+	if err := h.keepStored(in); err != nil {
+		return err
+	}
 	unit := h.unit()
 	if h.lossless && o.Scale != codec.ScaleFull {
 		return in.errorf(codec.ErrUnsupported, "scale %v of a lossless file", o.Scale)
@@ -137,6 +140,27 @@ func (h *header) guessSpace(in *input) {
 			}
 		}
 	}
+}
+
+// keepStored decides which components are returned as they are stored.
+func (h *header) keepStored(in *input) error {
+	if !h.stored {
+		return nil
+	}
+	for _, c := range h.comps {
+		if h.precision > 8 && (c.h != h.maxH || c.v != h.maxV) {
+			return in.errorf(codec.ErrUnsupported, "%d bits a sample with subsampled components", h.precision)
+		}
+	}
+	if len(h.comps) != 3 || h.adobe && !h.lossless {
+		return nil
+	}
+	if h.space == spaceRGB && !h.lossless {
+		// Pillow asks for YCbCr, of which libjpeg makes none.
+		return in.errorf(codec.ErrUnsupported, "components named RGB without an Adobe marker")
+	}
+	h.space = spaceRGB
+	return nil
 }
 
 // maxNames bounds the variants that a decoder caches. Real files have a few.

@@ -58,7 +58,7 @@ func (e *entropy) allocLossless() {
 		l.undif = grow(l.undif, c.padW*c.v)
 		clear(l.diff)
 		clear(l.undif)
-		if h.multiScan {
+		if h.multiScan && h.precision <= 8 {
 			l.whole = grow(l.whole, c.padW*c.padH)
 			clear(l.whole)
 		}
@@ -105,6 +105,10 @@ func (d *decoder) losslessRow(row int) error {
 			out := l.undif[y*c.padW:][:c.wBlocks]
 			e.undifference(out, l.undif[prev*c.padW:][:c.wBlocks], l.diff[y*c.padW:][:c.wBlocks], &l.first)
 			prev = y
+			if d.wide != nil {
+				d.wideRow(c, row*c.v+y, out)
+				continue
+			}
 			var to []byte
 			if h.multiScan {
 				to = l.whole[(row*c.v+y)*c.padW:][:c.padW]

@@ -86,6 +86,9 @@ type header struct {
 	member      [maxMCU]int // the scan's component of each block
 
 	toLuma bool // the requested pixels have one channel
+	// stored asks for components as they are stored, also of more than 8 bits
+	// (NewComponentDecoder).
+	stored bool
 
 	plugin plugin
 }
@@ -112,6 +115,7 @@ func (h *header) readHeader(in *input) error {
 	if err := h.plugin.begin(in); err != nil {
 		return err
 	}
+	h.plugin.wide = h.stored
 	err := h.readStreams(in)
 	if err == nil {
 		return nil

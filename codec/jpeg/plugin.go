@@ -15,6 +15,7 @@ import (
 type plugin struct {
 	meta   meta
 	lax    bool // refuses nothing
+	wide   bool // accepts any number of bits
 	done   bool // saw the first scan, or gave up
 	next   int  // offset after the last marker or its segment
 	sawSOF bool
@@ -79,7 +80,7 @@ func (q *plugin) marker(b []byte, c byte, p int) error {
 			bad = "frame header of the wrong length"
 			break
 		}
-		if s[0] != 8 {
+		if s[0] != 8 && !q.wide {
 			q.done = true
 			return codec.Errorf(format, int64(p), codec.ErrUnsupported, "%d bits a sample, want 8", s[0])
 		}

@@ -3,6 +3,8 @@
 package tiff
 
 import (
+	"io"
+
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -14,7 +16,10 @@ func (d *decoder) OpenNative(data []byte, o *codec.Options) (codec.Native, error
 	if err != nil {
 		return codec.Native{}, err
 	}
-	i, err := r.Image(0)
+	i, err := r.Image(o.Frame)
+	if err == io.EOF {
+		return codec.Native{}, unsupported("frame %d: the file has fewer images", o.Frame)
+	}
 	if err != nil {
 		return codec.Native{}, err
 	}

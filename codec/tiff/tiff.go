@@ -60,8 +60,9 @@ func init() {
 	codec.Register(codec.Format{
 		Name: name,
 		// The last one is BigTIFF. Pillow does not know big-endian BigTIFF.
-		Magic: []string{"II*\x00", "MM\x00*", "II+\x00"},
-		New:   func() codec.FormatDecoder { return new(decoder) },
+		Magic:  []string{"II*\x00", "MM\x00*", "II+\x00"},
+		Frames: true,
+		New:    func() codec.FormatDecoder { return new(decoder) },
 	})
 }
 

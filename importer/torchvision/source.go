@@ -45,7 +45,7 @@ var parameters = map[string][]string{
 
 // fromSource imports transforms.Compose([…]) and the like: it prints them as
 // Python does, and imports that.
-func fromSource(text []byte, tensors bool) (*datagraph.Graph, error) {
+func fromSource(text []byte, first start) (*datagraph.Graph, error) {
 	s := &source{cursor: cursor{text: text}, modules: map[string]generation{}, paths: map[string]string{}}
 	root, err := s.parse()
 	if err != nil {
@@ -60,7 +60,7 @@ func fromSource(text []byte, tensors bool) (*datagraph.Graph, error) {
 		if err := w.call(root, ""); err != nil {
 			return nil, err
 		}
-		return load(w.out.Bytes(), tensors)
+		return load(w.out.Bytes(), first)
 	}
 	if from != either {
 		return build(from)
@@ -549,11 +549,11 @@ func number(text string) string {
 }
 
 // importSource imports the text if it is source.
-func importSource(data []byte, tensors bool) (*datagraph.Graph, bool, error) {
+func importSource(data []byte, from start) (*datagraph.Graph, bool, error) {
 	text := importer.Text(data)
 	if !isSource(text) {
 		return nil, false, nil
 	}
-	g, err := fromSource(text, tensors)
+	g, err := fromSource(text, from)
 	return g, true, err
 }

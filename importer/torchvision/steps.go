@@ -127,7 +127,8 @@ func (b *builder) steps(list []*importer.Object, outer generation) {
 			call.Fail(importer.ErrUnsupported, name, text)
 			continue
 		}
-		if b.dtype != tensor.Uint8 && b.dtype != tensor.Float32 && !slices.Contains([]string{"ToDtype", "ConvertImageDtype", "ToImage", "ToPureTensor", "Identity"}, name) {
+		if b.dtype != tensor.Uint8 && b.dtype != tensor.Float32 && !slices.Contains([]string{"ToDtype", "ConvertImageDtype", "ToImage", "ToPureTensor", "Identity"}, name) &&
+			!(b.dtype == tensor.Uint16 && slices.Contains([]string{"Resize", "CenterCrop", "Pad", "RGB", "ImageClassification", "SemanticSegmentation", "ObjectDetection"}, name)) {
 			o.InertAll()
 			call.Fail(importer.ErrUnsupported, name, fmt.Sprintf("of %v values: want it before the conversion to %[1]v", b.dtype))
 			continue
@@ -221,7 +222,9 @@ func (b *builder) finish(name string) {
 	b.Reference = "torchvision 0.29.2 " + name
 	if b.fromTensor {
 		// decode_image returns 16-bit PNG as uint16, and frames as an axis.
-		b.Steps[0].Op.(*transforms.Decode).Refuse |= codec.RefuseDepth16 | codec.RefuseAnimation | codec.RefuseCanvas
+		if d, ok := b.Steps[0].Op.(*transforms.Decode); ok {
+			d.Refuse |= codec.RefuseDepth16 | codec.RefuseAnimation | codec.RefuseCanvas
+		}
 		b.Reference += " of a tensor"
 	}
 }
@@ -297,12 +300,19 @@ func (b *builder) sampled(o *importer.Object, r *transforms.Resize, from generat
 	case r.Interpolation == transforms.Box, r.Interpolation == transforms.Hamming,
 		r.Interpolation == transforms.Lanczos && (from == v1 || !antialias):
 		o.Bad("interpolation", "nearest, nearest-exact, bilinear, bicubic, or in v2 with antialias lanczos, for a tensor")
+	case b.dtype == tensor.Uint16 && r.Interpolation != transforms.Bilinear && smooth:
+		// torch converts values outside of uint16 as the processor does.
+		o.Bad("interpolation", "nearest, nearest-exact or bilinear, for a tensor of uint16")
 	default:
 		r.Backend = transforms.Torch
 		if from == v2 && b.dtype == tensor.Uint8 {
 			r.Backend = transforms.TorchUint8
 		}
 		r.NoAntialias = smooth && !antialias
+	}
+	if b.dtype == tensor.Uint16 { // scaled in float32 and truncated
+		b.Add(transforms.NewToType(tensor.Float32)).Add(r).Add(transforms.NewToType(tensor.Uint16))
+		return
 	}
 	b.Add(r)
 }
@@ -515,11 +525,12 @@ func (b *builder) convert(o *importer.Object, from generation, scale bool) {
 		o.Bad("dtype", "a type of torch, such as torch.float32")
 		return
 	}
-	was, floats := b.dtype, to == tensor.Float32 || to == tensor.Float16 || to == tensor.BFloat16
+	was, floats := b.dtype, to == tensor.Float32 || b.dtype == tensor.Uint8 && (to == tensor.Float16 || to == tensor.BFloat16)
+	whole := was == tensor.Uint8 || was == tensor.Uint16
 	switch {
 	case to == was:
 		return
-	case was == tensor.Uint8 && scale && floats:
+	case whole && scale && floats:
 		// torch computes half precision in float32 and rounds.
 		switch from {
 		case either:
@@ -532,21 +543,34 @@ func (b *builder) convert(o *importer.Object, from generation, scale bool) {
 		if to != tensor.Float32 {
 			b.Add(transforms.NewToType(to))
 		}
-	case was == tensor.Uint8 && !scale, was == tensor.Float32 && (floats || to == tensor.Float64):
+	case whole && !scale, was == tensor.Float32 && (to == tensor.Float16 || to == tensor.BFloat16 || to == tensor.Float64):
 		b.Add(transforms.NewToType(to))
 	default:
-		o.Fail(importer.ErrUnsupported, "dtype", fmt.Sprintf("from %v to %v, want torch.float32, torch.float16 or torch.bfloat16, or of a uint8 tensor without scale any type", was, to))
+		o.Fail(importer.ErrUnsupported, "dtype", fmt.Sprintf("from %v to %v, want torch.float32, of uint8 also torch.float16 or torch.bfloat16, or of uint8 or uint16 without scale any type", was, to))
 	}
 	b.dtype = to
 }
 
 // multiply adds v2's conversion to floats of 0 to 1.
 func (b *builder) multiply() {
-	b.Add(&transforms.Rescale{Scale: 1.0 / 255, Rule: transforms.RescaleMultiply})
+	b.Add(&transforms.Rescale{Scale: 1 / b.most(), Rule: transforms.RescaleMultiply})
+}
+
+// most returns the largest value of the tensor's type.
+func (b *builder) most() float64 {
+	if b.dtype == tensor.Uint16 {
+		return 65535
+	}
+	return 255
 }
 
 // divide adds v1's conversion to a float tensor.
 func (b *builder) divide() {
+	if b.dtype == tensor.Uint16 {
+		b.Add(&transforms.Rescale{Scale: b.most(), Rule: transforms.RescaleDivide})
+		b.tensor, b.dtype = true, tensor.Float32
+		return
+	}
 	b.Add(transforms.NewToTensor())
 	b.tensor, b.dtype, b.chw = true, tensor.Float32, true
 }

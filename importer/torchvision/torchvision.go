@@ -89,9 +89,9 @@ import (
 func init() {
 	importer.Register(importer.Importer{
 		Name: "torchvision", Import: Import,
-		Doc:      "torchvision's transforms as Python prints them, or the arguments of its ImageClassification preset as JSON, as torchvision 0.29.2 applies them to a Pillow image, or with --backend tensor to a tensor",
+		Doc:      "torchvision's transforms as Python prints them, or the arguments of its ImageClassification preset as JSON, as torchvision 0.29.2 applies them to a Pillow image, or with --backend tensor to a uint8 tensor, tensor16 to one of uint16",
 		Detect:   detect,
-		Backends: map[string]func([]byte) (*datagraph.Graph, error){"pil": Import, "tensor": ImportTensor},
+		Backends: map[string]func([]byte) (*datagraph.Graph, error){"pil": Import, "tensor": ImportTensor, "tensor16": ImportTensor16},
 	})
 }
 
@@ -106,18 +106,35 @@ func detect(_ string, head []byte) bool {
 }
 
 // Import reads transforms that are applied to a Pillow image.
-func Import(data []byte) (*datagraph.Graph, error) { return load(data, false) }
+func Import(data []byte) (*datagraph.Graph, error) { return load(data, fromPillow) }
 
 // ImportTensor reads transforms that are applied to a uint8 tensor, as
 // torchvision's decode_image returns it.
-func ImportTensor(data []byte) (*datagraph.Graph, error) { return load(data, true) }
+func ImportTensor(data []byte) (*datagraph.Graph, error) { return load(data, fromTensor) }
 
-func load(data []byte, tensors bool) (*datagraph.Graph, error) {
-	if g, ok, err := importSource(data, tensors); ok {
+// ImportTensor16 reads transforms that are applied to a uint16 tensor, as
+// torchvision's decode_image returns a 16-bit PNG for mode RGB.
+func ImportTensor16(data []byte) (*datagraph.Graph, error) { return load(data, fromTensor16) }
+
+// start is what the reference starts with.
+type start uint8
+
+const (
+	fromPillow   start = iota
+	fromTensor         // of uint8
+	fromTensor16       // of uint16
+)
+
+func load(data []byte, from start) (*datagraph.Graph, error) {
+	if g, ok, err := importSource(data, from); ok {
 		return g, err
 	}
 	call := importer.Text(data)
-	b := &builder{Graph: datagraph.New(transforms.NewDecode()), fromTensor: tensors, tensor: tensors, dtype: tensor.Uint8}
+	b := &builder{Graph: datagraph.New(transforms.NewDecode()), fromTensor: from != fromPillow, tensor: from != fromPillow, dtype: tensor.Uint8}
+	if from == fromTensor16 {
+		b.dtype = tensor.Uint16
+		b.Steps[0].Op = &transforms.DecodeNative{DType: tensor.Uint16, Channels: 3, Expand: true}
+	}
 	var file *importer.Object
 	var err error
 	if i := bytes.IndexByte(call, '('); i > 0 && isName(bytes.TrimSpace(call[:i])) {

@@ -71,7 +71,7 @@ var Brings = map[string][]string{
 
 // formats lists the packages of codec/all. Nothing below codec/all and eager
 // may link them, so that a program links only the formats it needs.
-var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/pnm", "codec/qoi", "codec/tga", "codec/tiff", "codec/webp"}
+var formats = []string{"codec/bmp", "codec/dicom", "codec/gif", "codec/jpeg", "codec/png", "codec/pnm", "codec/qoi", "codec/tga", "codec/tiff", "codec/webp"}
 
 // source lists what a package of a dataset source may import.
 func source(more ...string) []string {
@@ -154,6 +154,7 @@ var Layers = []Layer{
 		{Path: "codec/tga", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/gif", May: []string{"codec/internal/lzw", "codec"}},
 		{Path: "codec/jpeg", May: []string{"codec", "codec/internal/exif", "internal/enum", "internal/errfmt", "internal/kernel", "tensor"}},
+		{Path: "codec/dicom", May: []string{"codec", "codec/jpeg", "tensor"}},
 		{Path: "codec/memory", May: []string{"codec"}},
 		{Path: "codec/pixels", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/png", May: []string{"codec/internal/exif", "codec/internal/inflate", "codec", "internal/kernel", "tensor"}},
@@ -168,6 +169,8 @@ var Layers = []Layer{
 		{Path: "transforms/all", May: []string{"transforms"}},
 		{Path: "transforms/classification", May: []string{"transforms"}},
 		{Path: "transforms/plugin", May: []string{"internal/clib", "internal/msgpack", "internal/registry", "tensor", "transforms"}},
+		{Path: "transforms/frames", May: []string{"codec", "codec/animation", "internal/enum", "internal/msgpack", "tensor", "transforms"}},
+		{Path: "transforms/radiology", May: []string{"codec", "codec/dicom", "internal/enum", "internal/exactmath", "internal/msgpack", "tensor", "transforms"}},
 		{Path: "transforms/subwords", May: []string{"internal/msgpack", "internal/protowire", "tensor", "transforms"}},
 		{Path: "datagraph", May: []string{"codec", "internal/bom", "internal/enum", "internal/errfmt", "internal/kernel", "internal/msgpack", "internal/pass", "internal/spec", "rng", "tensor", "transforms", sync}},
 		{Path: "datagraph/diff", May: []string{"codec", "datagraph", "tensor", "transforms", "internal/sorts"}},
@@ -329,11 +332,11 @@ var Layers = []Layer{
 		{Path: "cmd/internal/cli/stitch", May: []string{"cmd/internal/cli/command", "cmd/internal/cog", "cmd/internal/tileindex", "codec", "internal/newfile", "internal/paths", "store", "tensor", "tensor/npz", cobra}},
 		{Path: "cmd/internal/cli/sizes", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "cmd/internal/outline", "datagraph", "importer/preset", "internal/paths", "job", "store", "tensor", cobra}},
 		{Path: "cmd/internal/cli/serve", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "cmd/internal/serve", "device/cpu", "importer/hf/video", "store", cobra}},
-		{Path: "cmd/internal/cli", May: []string{"cmd/internal/cli/bench", "cmd/internal/cli/bundle", "cmd/internal/cli/command", "cmd/internal/cli/diff", "cmd/internal/cli/graph", "cmd/internal/cli/help", "cmd/internal/cli/pack", "cmd/internal/cli/records", "cmd/internal/cli/run", "cmd/internal/cli/serve", "cmd/internal/cli/sizes", "cmd/internal/cli/stitch", "codec/all", "internal/pipe", "internal/registry", "store/httpstore", cobra, pflag, "transforms/all", "transforms/subwords", "internal/lazyregexp"}},
+		{Path: "cmd/internal/cli", May: []string{"cmd/internal/cli/bench", "cmd/internal/cli/bundle", "cmd/internal/cli/command", "cmd/internal/cli/diff", "cmd/internal/cli/graph", "cmd/internal/cli/help", "cmd/internal/cli/pack", "cmd/internal/cli/records", "cmd/internal/cli/run", "cmd/internal/cli/serve", "cmd/internal/cli/sizes", "cmd/internal/cli/stitch", "codec/all", "internal/pipe", "internal/registry", "store/httpstore", cobra, pflag, "transforms/all", "transforms/frames", "transforms/radiology", "transforms/subwords", "internal/lazyregexp"}},
 		{Path: "mobile/internal/direct"},
 		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "internal/version", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "mobile/bind", May: []string{"mobile", xmobile}},
-		{Path: "python/internal/binding", May: []string{"codec", "codec/all", "codec/avif", "codec/heif", "codec/jp2", "codec/jxl", "codec/memory", "codec/pixels", "datagraph", "dataset", "dataset/all", "device", "device/ort", "importer", "importer/all", "importer/hf/video", Root, "internal/registry", "job", "mobile", "modelbundle", "pipeline", "importer/preset", "store", "store/httpstore", "tensor", "transforms", "transforms/all", "transforms/subwords"}},
+		{Path: "python/internal/binding", May: []string{"codec", "codec/all", "codec/avif", "codec/heif", "codec/jp2", "codec/jxl", "codec/memory", "codec/pixels", "datagraph", "dataset", "dataset/all", "device", "device/ort", "importer", "importer/all", "importer/hf/video", Root, "internal/registry", "job", "mobile", "modelbundle", "pipeline", "importer/preset", "store", "store/httpstore", "tensor", "transforms", "transforms/all", "transforms/frames", "transforms/radiology", "transforms/subwords"}},
 		{Path: "python/lib", May: []string{"importer/hf/video", "python/internal/binding", "tensor"}},
 		{Path: "capi/lib", May: []string{Root, "codec", "codec/all", "codec/memory", "datagraph", "importer", "importer/hf/tokens", "importer/hf/video", "importer/preset", "store", "tensor", "transforms", "transforms/all"}},
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "importer", "importer/hf", "internal/errfmt", "internal/gpu", "tensor", "transforms", "transforms/all", "transforms/classification"}},
@@ -371,7 +374,7 @@ var Layers = []Layer{
 		{Path: "tools/msgpgen"},
 		{Path: "tools/oplist"},
 		{Path: "tools/opsource"},
-		{Path: "tools/opdoc", May: []string{"dataset", "dataset/all", "internal/coverage", "internal/opdoc", "tools/opsource", "transforms", "transforms/plugin", "transforms/all", "transforms/subwords", "docs"}},
+		{Path: "tools/opdoc", May: []string{"dataset", "dataset/all", "internal/coverage", "internal/opdoc", "tools/opsource", "transforms", "transforms/frames", "transforms/plugin", "transforms/radiology", "transforms/all", "transforms/subwords", "docs"}},
 		{Path: "tools/readme", May: []string{"internal/version"}},
 		{Path: "tools/sbom"},
 		{Path: "tools/planscale", May: []string{"codec/all", "pack", "store", "transforms/all"}},
@@ -382,6 +385,7 @@ var Layers = []Layer{
 		{Path: "tools/tsops", May: []string{"codec", "importer/preset", "tools/opsource", "transforms", "transforms/all"}},
 		{Path: "tools/tspeer", May: []string{"datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "modelbundle", "importer/preset", "tensor", "transforms", "transforms/all"}},
 		{Path: "tools/goldencases", May: []string{"codec", "codec/all", "codec/jpeg", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "internal/golden", "importer/preset", "tensor", "transforms", "tensor/npz", "transforms/all"}},
+		{Path: "tools/dicomframes", May: []string{"codec", "codec/dicom", "tensor", "transforms", "transforms/radiology"}},
 		{Path: "tools/tiffwindows", May: []string{"codec", "codec/jpeg", "codec/tiff", "codec/webp"}},
 		{Path: "tools/jpegencode", May: []string{"codec", "codec/jpeg", "tensor"}},
 		{Path: "tools/picture"},

@@ -23,7 +23,9 @@ import (
 	"github.com/infer-prep/infer-prep/tools/opsource"
 	"github.com/infer-prep/infer-prep/transforms"
 	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
+	_ "github.com/infer-prep/infer-prep/transforms/frames"
 	_ "github.com/infer-prep/infer-prep/transforms/plugin"
+	_ "github.com/infer-prep/infer-prep/transforms/radiology"
 	_ "github.com/infer-prep/infer-prep/transforms/subwords"
 )
 

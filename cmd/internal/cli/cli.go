@@ -32,6 +32,8 @@ import (
 	"github.com/infer-prep/infer-prep/internal/registry"
 	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
 	_ "github.com/infer-prep/infer-prep/transforms/all"  // every op
+	_ "github.com/infer-prep/infer-prep/transforms/frames"
+	_ "github.com/infer-prep/infer-prep/transforms/radiology"
 	_ "github.com/infer-prep/infer-prep/transforms/subwords"
 )
 

@@ -46,7 +46,7 @@ func (l imageLinks) Open(ctx context.Context, name string) (store.File, error) {
 	if bad != nil {
 		return nil, bad
 	}
-	head := make([]byte, sniffBytes)
+	head := make([]byte, codec.SniffSize)
 	n, bad := linked.ReadAt(head, 0)
 	if bad != nil && bad != io.EOF {
 		return nil, errors.Join(bad, linked.Close())
@@ -56,9 +56,6 @@ func (l imageLinks) Open(ctx context.Context, name string) (store.File, error) {
 	}
 	return linked, nil
 }
-
-// sniffBytes is the number of bytes that codec.Sniff reads.
-const sniffBytes = 64
 
 // Read makes v the bytes of a file, in v's own memory.
 func Read(ctx context.Context, o store.Opener, v *dataset.Value, name string) (err error) {

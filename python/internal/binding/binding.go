@@ -17,6 +17,8 @@ import (
 	"github.com/infer-prep/infer-prep/mobile"
 	"github.com/infer-prep/infer-prep/tensor"
 	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
+	_ "github.com/infer-prep/infer-prep/transforms/frames"
+	_ "github.com/infer-prep/infer-prep/transforms/radiology"
 	_ "github.com/infer-prep/infer-prep/transforms/subwords"
 )
 

@@ -36,8 +36,8 @@ def by_cv(data):
     return swapped(cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED))
 
 
-def by_torchvision(data):
-    a = decode_image(torch.frombuffer(bytearray(data), dtype=torch.uint8), ImageReadMode.UNCHANGED)
+def by_torchvision(data, mode=ImageReadMode.UNCHANGED):
+    a = decode_image(torch.frombuffer(bytearray(data), dtype=torch.uint8), mode)
     return np.ascontiguousarray(a.permute(1, 2, 0).numpy())
 
 
@@ -56,10 +56,10 @@ def pillow(im, kind, **options):
 def decode_native():
     g = Golden("decode_native", "torchvision 0.29.2 decode_image, OpenCV 5.0.0.93 IMREAD_UNCHANGED")
 
-    def case(name, data, *readers):
+    def case(name, data, *readers, frame=0, expand=False):
         want = [r(data) for r in readers]
         assert all(w.dtype == want[0].dtype and (w == want[0]).all() for w in want), name
-        g.encoded_case(name, {"dtype": want[0].dtype.name, "channels": want[0].shape[2]}, data, want[0], ALLOCATES)
+        g.encoded_case(name, {"dtype": want[0].dtype.name, "channels": want[0].shape[2], "frame": frame, "expand": expand}, data, want[0], ALLOCATES)
 
     for dtype in ("uint8", "uint16"):
         for c in (1, 3, 4):
@@ -75,6 +75,13 @@ def decode_native():
     case("tiff_uint16_big_endian", pillow(Image.fromarray(scene(9, 14, 1, "uint16")[..., 0].astype(">u2")), "TIFF", compression="tiff_lzw"), by_cv)
     for c in (1, 3):
         case(f"jpeg_{c}", cv_file(".jpg", scene(33, 45, c, "uint8"), cv2.IMWRITE_JPEG_QUALITY, 90), by_torchvision)
+    for dtype in ("uint8", "uint16"):
+        for c in (1, 3):
+            case(f"png_{dtype}_{c}_expanded", cv_file(".png", scene(19, 11, c, dtype)), lambda data: by_torchvision(data, ImageReadMode.RGB), expand=True)
+    pages = [Image.fromarray(scene(9 + i, 14 - i, 1, "uint16")[..., 0]) for i in range(3)]
+    data = pillow(pages[0], "TIFF", compression="tiff_lzw", save_all=True, append_images=pages[1:])
+    for i in range(3):
+        case(f"tiff_frame_{i}", data, lambda data, i=i: swapped(cv2.imdecodemulti(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)[1][i]), frame=i)
     g.write()
 
 

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,7 @@ func makeGraph(ctx context.Context, a *command.App, args []string) (*datagraph.G
 		ops = append(ops, op)
 	}
 	g := datagraph.New(ops...)
+	keepFile(g)
 	if err := g.Validate(); err != nil {
 		return nil, command.UsageErr("graph make %s: %w", strings.Join(args, " "), err)
 	}
@@ -74,4 +76,27 @@ func makeGraph(ctx context.Context, a *command.App, args []string) (*datagraph.G
 		}
 	}
 	return g, nil
+}
+
+// fileColumn is the input of ops that read the encoded image again, such as
+// modality_lut.
+const fileColumn = "file"
+
+// keepFile gives the encoded image a column of its own, if an op needs it after
+// it was decoded.
+func keepFile(g *datagraph.Graph) {
+	if !slices.ContainsFunc(g.Steps, func(s datagraph.Step) bool { return slices.Contains(s.In, fileColumn) }) {
+		return
+	}
+	g.Inputs[0].Name = fileColumn
+	for _, s := range g.Steps {
+		for i, c := range s.In {
+			if c == datagraph.Image {
+				s.In[i] = fileColumn
+			}
+		}
+		if slices.Contains(s.Out, datagraph.Image) {
+			return
+		}
+	}
 }

@@ -141,6 +141,19 @@ func runSheet(in *tensor.Tensor, ops ...transforms.Op) (*tensor.Tensor, error) {
 	return out[0].Clone(), nil
 }
 
+// sheetDICOM returns the numbers of a DICOM file: a rescale and a window.
+func sheetDICOM() *tensor.Tensor {
+	b := append(make([]byte, 128), "DICM"...)
+	for _, e := range []struct{ tag, vr, value string }{
+		{"\x02\x00\x10\x00", "UI", "1.2.840.10008.1.2.1\x00"}, {"\x28\x00\x04\x00", "CS", "MONOCHROME2 "}, {"\x28\x00\x01\x01", "US", "\x08\x00"},
+		{"\x28\x00\x50\x10", "DS", "128 "}, {"\x28\x00\x51\x10", "DS", "100 "}, {"\x28\x00\x52\x10", "DS", "-1000 "}, {"\x28\x00\x53\x10", "DS", "2 "},
+	} {
+		b = append(append(append(b, e.tag...), e.vr...), byte(len(e.value)), 0)
+		b = append(b, e.value...)
+	}
+	return tensor.FromBytes(b)
+}
+
 // sheetColumn returns the input of an op beside its image.
 func sheetColumn(name string, img *tensor.Tensor) (*tensor.Tensor, error) {
 	h, w := 64, 64
@@ -183,6 +196,8 @@ func sheetColumn(name string, img *tensor.Tensor) (*tensor.Tensor, error) {
 			}
 		}
 		return t, nil
+	case "file":
+		return sheetDICOM(), nil
 	case "image2":
 		return img, nil
 	case "label": // a vector for each image of a batch

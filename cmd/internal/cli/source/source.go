@@ -90,7 +90,7 @@ func (f *GraphFlags) Add(cmd *cobra.Command) {
 	command.Must(cmd.MarkFlagFilename("bundle"))
 	command.Complete(cmd, "preset", preset.Names()...)
 	command.Complete(cmd, "layout", "HWC", "CHW")
-	command.Complete(cmd, "backend", "pil", "tensor", "torchvision")
+	command.Complete(cmd, "backend", "pil", "tensor", "tensor16", "torchvision")
 	command.Complete(cmd, "dtype", DtypeNames()...)
 	command.Complete(cmd, "decoder", programs...)
 }
