@@ -283,7 +283,7 @@ func TestStitchPredictions(t *testing.T) {
 		"int64/r0_c0.npy: array of int64: want uint8, uint16 or float32":                {"--predictions", "int64"},
 		"mixed/r0_c1.npy: uint16 with 5 bands: want uint8 with 1 as in the first":       {"--predictions", "mixed"},
 		"none/r0_c0.npy: no such file":                                                  {"--predictions", "none"},
-		"--nodata x":                                                                    {"--nodata", "x"},
+		`--nodata "x": want a number`:                                                   {"--nodata", "x"},
 		"want 0 to 255":                                                                 {"--nodata", "256"},
 		`--blend "x": want linear or center`:                                            {"--blend", "x"},
 		"no output: want -o":                                                            {"-o", ""},
