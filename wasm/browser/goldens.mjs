@@ -44,6 +44,7 @@ export async function goldens({ prep, read, digest, all, every = 1 }) {
     byGraph.get(c.graph).push(c);
   }
   const leave = (why) => { result.left[why] = (result.left[why] ?? 0) + 1; };
+  const absent = (e) => e.code === 'unsupported' && /([^:]+) is not in the small build/.exec(e.message)?.[1].trim();
   const differ = (c, text) => { result.differences.push(`${c.kind}: ${c.name}: ${text}`); };
   for (const [g, cases] of byGraph) {
     let graph;
@@ -52,7 +53,8 @@ export async function goldens({ prep, read, digest, all, every = 1 }) {
     } catch (e) {
       for (const c of cases) {
         if (e.code === 'unknown-op') leave(`op ${/unknown op "([^"]*)"/.exec(e.message)?.[1] ?? e.message}`);
-        else differ(c, String(e));
+        else if (absent(e)) leave(absent(e));
+        else differ(c, `${e.code}: ${e.message}`);
       }
       continue;
     }
@@ -62,9 +64,8 @@ export async function goldens({ prep, read, digest, all, every = 1 }) {
         const values = await Promise.all(c.in.map(input));
         out = (await graph.run(Object.fromEntries(graph.inputs.map((column, i) => [column.name, values[i]])), { batch: false })).outputs;
       } catch (e) {
-        const absent = /([^:]+) is not in the small build/.exec(e.message)?.[1];
-        if (e.code === 'unsupported' && absent) {
-          leave(absent.trim());
+        if (absent(e)) {
+          leave(absent(e));
         } else if (c.error && e.code === c.error && e.name === 'InferPrepError') {
           result.cases++;
           result.refused++;
