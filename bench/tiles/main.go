@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command tiles reads windows of a TIFF file for bench/tiles.py.
 //
 // It reads requests from the standard input until its end. A request is a line
