@@ -263,9 +263,7 @@ func (b *blockReader) unpredict(block []byte, rowBytes int) {
 				}
 				continue
 			}
-			for i := 2 * n; i+1 < len(row); i += 2 {
-				binary.LittleEndian.PutUint16(row[i:], binary.LittleEndian.Uint16(row[i:])+binary.LittleEndian.Uint16(row[i-2*n:]))
-			}
+			addLeft16(row, n)
 		case 32:
 			for i := 4 * n; i+3 < len(row); i += 4 {
 				order.PutUint32(row[i:], order.Uint32(row[i:])+order.Uint32(row[i-4*n:]))
