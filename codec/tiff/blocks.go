@@ -90,7 +90,7 @@ func (b *blockReader) begin(f *file, order binary.ByteOrder, l *layout) error {
 func (b *blockReader) read(i, used int) ([]byte, error) {
 	l := b.l
 	rows, rowBytes := l.rows(i), l.rowBytes()
-	offset := l.offsets.at64(i)
+	offset := l.offset(i)
 	if offset > uint64(b.file.size) {
 		return nil, bad(-1, "block %d is at %d, the file ends at %d", i, offset, b.file.size)
 	}

@@ -2,6 +2,7 @@ package tiff
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/infer-prep/infer-prep/codec"
 )
@@ -96,12 +97,39 @@ type layout struct {
 	across, down  int
 	offsets       values
 	counts        values
+	chopped       bool   // the blocks are parts of the strips in the file; see chop
 	room          int64  // the size of every block if counts is missing
 	tables        []byte // JPEGTables
 }
 
 // blocks returns the number of strips or tiles of all planes.
 func (l *layout) blocks() int { return l.across * l.down * l.planes }
+
+// chop divides the one strip of an uncompressed image, or of each plane, into
+// strips of about stripBytes, as libtiff does, so that a window reads its own
+// rows alone.
+func (l *layout) chop() {
+	const stripBytes = 64 << 10
+	if l.compression != none || l.tiled || l.down > 1 || l.offsets.len() != l.planes {
+		return
+	}
+	if rows := max(1, stripBytes/l.rowBytes()); rows < l.blockH {
+		l.chopped, l.blockH = true, rows
+		l.down = (l.height + rows - 1) / rows
+	}
+}
+
+// offset returns where block i begins in the file.
+func (l *layout) offset(i int) uint64 {
+	if !l.chopped {
+		return l.offsets.at64(i)
+	}
+	at := l.offsets.at64(i / l.down)
+	if skip := uint64(i%l.down) * uint64(l.blockH) * uint64(l.rowBytes()); skip <= math.MaxUint64-at {
+		return at + skip
+	}
+	return math.MaxUint64
+}
 
 // rowBytes returns the number of bytes of a row of a block.
 func (l *layout) rowBytes() int { return (l.blockW*l.bits*(l.samples/l.planes) + 7) / 8 }
