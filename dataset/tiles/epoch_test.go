@@ -14,9 +14,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestEpoch reads a whole shuffled epoch of a scene's windows, each once, on two
-// workers. The heap stays below 200 MB, whatever the side of the scene: 6,000
-// pixels, and 60,000 if INFER_PREP_EPOCH is set, as by make tiles-epoch.
+// TestEpoch reads a whole shuffled epoch of a scene's windows, each once, on
+// two workers. The heap stays below 200 MB, whatever the side of the scene:
+// 6,000 pixels, and 60,000 if INFER_PREP_EPOCH is set, as by make tiles-epoch.
 func TestEpoch(t *testing.T) {
 	const size, most = 512, 200_000_000
 	side := 6_000

@@ -1,6 +1,6 @@
 """Writes the goldens of graphs on images of many bands and 16 or 32 bits: datagraph/testdata/bands.
 
-The images are TIFF files of 1, 3, 8 and 13 bands of uint16 and float32. The references get the same arrays: torchvision 0.29.2 as contiguous CHW
+The images are TIFF files of 1, 3, 8 and 13 bands of uint16 and float32, and of 8 and 13 of uint8. The references get the same arrays: torchvision 0.29.2 as contiguous CHW
 tensors, OpenCV 5.0.0.93 (without IPP) as HWC arrays, Pillow 13.0.0 band by band. Where several have the operation, all must be equal. What a
 reference raises an error for is recorded as refused. Every run gives the same bytes. Takes no arguments.
 """
@@ -37,6 +37,8 @@ def scene(bands, dtype):
     v = (np.sin(x / (3 + k)) + np.cos(y / 4) + 2) / 4 * 64000 + r.randint(0, 16, (24, 30, bands)) * 64
     v = v.astype(np.uint16)
     v[3:7, 4:8], v[7:11, 4:8] = 65535, 0  # cubic filters exceed uint16
+    if dtype == "uint8":
+        return (v >> 8).astype(np.uint8)
     return v if dtype == "uint16" else (v.astype(np.float32) - 32000) / 64
 
 
@@ -141,8 +143,9 @@ def graphs(g, a):
     # Values: the mean and the deviation of each band.
     mean, std = [0.25 + k / 50 for k in range(bands)], [0.125 + k / 40 for k in range(bands)]
     scaled, ops = t, []
-    if a.dtype == np.uint16:
-        scaled, ops = F.to_dtype(t, torch.float32, scale=True), [("rescale", dict(scale=1 / 65535, offset=0, rule="multiply"))]
+    if a.dtype != np.float32:
+        top = np.iinfo(a.dtype).max
+        scaled, ops = F.to_dtype(t, torch.float32, scale=True), [("rescale", dict(scale=1 / top, offset=0, rule="multiply"))]
         g.case("to_dtype", ops, hwc(scaled))
     want = F.normalize(scaled, mean, std)
     g.case("normalize", [*ops, ("normalize", dict(mean=mean, std=std))], hwc(want))
@@ -168,14 +171,14 @@ def graphs(g, a):
                     f = F.resize(t.float(), [oh, ow], InterpolationMode(name), antialias=antialias)
                     g.exceeded |= f.min().item() < 0 or f.max().item() > 65535
                     want = "torchvision does not limit the result to uint16"
-                g.case(f"torch_{name}_{'aa_' if antialias else ''}{size}", [("hwc2chw", {}), resize(oh, ow, name, "torch", antialias)], want)
+                g.case(f"torch_{name}_{'aa_' if antialias else ''}{size}", [("hwc2chw", {}), resize(oh, ow, name, "torch_uint8" if a.dtype == np.uint8 else "torch", antialias)], want)
 
 
 def bands():
     ROOT.mkdir(parents=True, exist_ok=True)
     g = Cases()
-    for dtype in ("uint16", "float32"):
-        for n in (1, 3, 8, 13):
+    for dtype, numbers in (("uint8", (8, 13)), ("uint16", (1, 3, 8, 13)), ("float32", (1, 3, 8, 13))):
+        for n in numbers:
             a = scene(n, dtype)
             g.file, g.decode = f"{dtype}_{n}", {"dtype": dtype, "channels": n}
             (ROOT / (g.file + ".tif")).write_bytes(tiff(a))
