@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-dicom parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-dicom parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-tiles bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder tiles-epoch wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -313,6 +313,12 @@ bench-records: ## record files, compared with their libraries
 bench-store: ## PHOTOS=DIR: shards and training epochs from S3, compared with local files and with webdataset
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" COUNT="$(COUNT)" ROUNDS="$(ROUNDS)" FIRST="$(FIRST)" python3 bench/store.py
 
+# Windows of a tiled scene beside rasterio and tifffile, in turn. SCENE is a file instead of a made one.
+bench-tiles: ## windows of a tiled scene, compared with rasterio and tifffile
+	@mkdir -p bin
+	$(GO) build -o bin/benchtiles ./bench/tiles
+	@py=$$(parity/venv.sh testdata/gen/requirements-tiff.txt) && ROUNDS="$(or $(ROUNDS),3)" $$py -W ignore bench/tiles.py bin/benchtiles $(SCENE)
+
 # infer-prep against ONNX Runtime's own preprocessing; see bench/README.md.
 # PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
 bench-device: ## PHOTOS=DIR: comparison with ONNX Runtime's own preprocessing
@@ -364,6 +370,10 @@ python-soak: ## 100,000 batches from Python: the memory stays flat
 # another number of images.
 bigfolder: ## COUNT=100000: infer-prep run over 100,000 images, with ten interruptions at random
 	$(GO) run ./tools/bigfolder $(if $(COUNT),-count $(COUNT))
+
+# An epoch of the source tiles over a scene of 60,000 x 60,000 pixels with 3 bands.
+tiles-epoch: ## a whole epoch of windows of a scene of 60,000 x 60,000 pixels: the heap stays below 200 MB
+	INFER_PREP_EPOCH=1 $(GO) test ./dataset/tiles -run TestEpoch -count=1 -v
 
 ##@ Packages
 

@@ -616,6 +616,19 @@ func (z *Cutmix) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Cutmix) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *DataMask) msgp() []any { return []any{&z.NoData, &z.NaN, (*uint8)(&z.Rule)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z DataMask) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *DataMask) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "NoData NaN Rule")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z DataMask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *Decode) msgp() []any {
 	return []any{(*uint8)(&z.Color), (*uint8)(&z.Alpha), (*uint8)(&z.Gray16), (*uint8)(&z.Refuse), (*uint8)(&z.Orientation), (*uint8)(&z.Damage), (*uint8)(&z.Scale)}
 }
@@ -1359,6 +1372,21 @@ func (z *NormalizePad) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z NormalizePad) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *NormalizedDifference) msgp() []any { return []any{&z.A, &z.B, &z.Epsilon} }
+
+// MarshalMsg appends the msgp form to b.
+func (z NormalizedDifference) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *NormalizedDifference) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "A B Epsilon")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z NormalizedDifference) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *ObjectCrop) msgp() []any {
 	return []any{&z.Top, &z.Left, &z.Height, &z.Width, (*uint8)(&z.Keep), &z.Coverage}
 }
@@ -1569,6 +1597,21 @@ func (z *Patchify) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Patchify) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *PercentileScale) msgp() []any { return []any{&z.Low, &z.High, &z.Epsilon, &z.NoData} }
+
+// MarshalMsg appends the msgp form to b.
+func (z PercentileScale) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *PercentileScale) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Low High Epsilon NoData")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z PercentileScale) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Perspective) msgp() []any {
 	return []any{&z.Start, &z.End, &z.Coefficients, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}

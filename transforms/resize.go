@@ -40,8 +40,14 @@ import (
 // is the bicubic filter with the width first, as in MindSpore 2.10.0.
 //
 // OpenCV antialiases only with area; NoAntialias has no effect. Bilinear at a
-// ratio of two to one is area, as in cv2.resize. It takes uint16 images, too,
-// for nearest, nearest_exact, bilinear and area.
+// ratio of two to one is area, as in cv2.resize. Area shrinks HWC images of
+// more than 4 channels only if both sides are whole multiples of the result's;
+// a compiled graph must know them.
+//
+// Backends pillow, opencv and torch take uint16 images, too. Pillow is mode
+// I;16, one channel at a time, with each pass rounded to 16 bits. Torch
+// supports nearest, nearest_exact and bilinear, whose results torchvision
+// truncates; the results of its other filters may exceed uint16.
 //
 // MXNet is OpenCV 3.4.2, which MXNet 1.9.1's wheel contains. It adds the rows
 // of uint8 bicubic in another order. It supports only bicubic; use opencv for
@@ -89,10 +95,10 @@ import (
 // nearest_exact use another kernel if the output's height and width sum to at
 // most 128.
 //
-// All bytes of uint8 and all bits of float32 are equal to the reference for up
-// to 4 channels, with two exceptions. One is opencv_ipp's, above. Torch's
-// float32 area to 1 x 1 is a mean, which torch sums in an order that depends on
-// its threads: it is within 1e-6 of the largest value.
+// All bytes of integers and all bits of float32 are equal to the reference for
+// 1 to 4, 8 and 13 channels, with two exceptions. One is opencv_ipp's, above.
+// Torch's float32 area to 1 x 1 is a mean, which torch sums in an order that
+// depends on its threads: it is within 1e-6 of the largest value.
 //
 // Reference: Image.resize of Pillow 13.0.0; cv2.resize of OpenCV 5.0.0.93
 // without IPP (opencv_ipp: with IPP 2026.0.0); torch 2.15.0's interpolate
@@ -221,7 +227,7 @@ func (o *Resize) Infer(dst, in []tensor.Desc) error {
 		return err
 	}
 	dst[0] = in[0].WithSize(h, w)
-	return nil
+	return o.sampling().wantArea(in[0], dst[0])
 }
 
 // Apply scales.

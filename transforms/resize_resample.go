@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"cmp"
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/internal/kernel"
@@ -86,6 +87,21 @@ func wantSampled(d tensor.Desc) error {
 	return wantSides(d)
 }
 
+// wantArea rejects an image that cv2.resize does not shrink by area: one of
+// more than four channels whose sizes are not whole multiples of the result's.
+func (s sampling) wantArea(from, to tensor.Desc) error {
+	if s.interp != Area || s.backend != OpenCV || from.Layout != tensor.HWC || from.Channels() <= 4 {
+		return nil
+	}
+	h, w, oh, ow := from.Height(), from.Width(), to.Height(), to.Width()
+	if h != tensor.Unknown && w != tensor.Unknown {
+		if h < oh || w < ow || h == oh && w == ow || wholeRatio(h, oh) != 0 && wholeRatio(w, ow) != 0 {
+			return nil
+		}
+	}
+	return inputErr("%v with interpolation area and backend opencv, want at most 4 channels, CHW, or a size that is a whole multiple of the result's", from)
+}
+
 // wantSides rejects images without pixels and those that are too large.
 func wantSides(d tensor.Desc) error {
 	for _, n := range []int{d.Height(), d.Width()} {
@@ -110,6 +126,9 @@ func inferSized(dst, in []tensor.Desc, how sampling, sized func(h, w int) (int, 
 		return err
 	}
 	dst[0] = in[0].WithSize(h, w)
+	if err := how.wantArea(in[0], dst[0]); err != nil {
+		return err
+	}
 	return inferred(dst[0])
 }
 
@@ -151,6 +170,9 @@ type resampler struct {
 	cv   kernel.CVScratch
 
 	from, to tensor.Tensor // planes of ResizeTo
+
+	// lanes is that of CVResizeF32; 0 is that of float32.
+	lanes int
 }
 
 func resamplerOf(c *Context) *resampler {
@@ -369,7 +391,7 @@ func (r *resampler) fixedPointPlane(how sampling, mid []uint8, s, d shape, dst, 
 
 // twoPasses scales by a horizontal pass over n rows and a vertical pass over
 // rows of n elements. It skips a pass that is not needed.
-func twoPasses[T uint8 | float32](c *Context, how sampling, s, d shape, dst, src []T, horizontal, vertical func(out, in []T, n int)) {
+func twoPasses[T uint8 | uint16 | float32](c *Context, how sampling, s, d shape, dst, src []T, horizontal, vertical func(out, in []T, n int)) {
 	size := int(unsafe.Sizeof(src[0]))
 	switch {
 	case s.h == d.h:
@@ -489,7 +511,7 @@ func (r *resampler) cvPasses(c *Context, src, dst *tensor.Tensor, filter kernel.
 		if src.DType == tensor.Uint8 {
 			kernel.CVResizeU8(dst.Data[p*outPlane:][:outPlane], src.Data[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv, tensor.Cast[int32](rows), &r.cv)
 		} else {
-			kernel.CVResizeF32(tensor.View[float32](dst)[p*outPlane:][:outPlane], tensor.View[float32](src)[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv, tensor.Cast[float32](rows), &r.cv)
+			kernel.CVResizeF32(tensor.View[float32](dst)[p*outPlane:][:outPlane], tensor.View[float32](src)[p*inPlane:][:inPlane], s.w, d.w, s.ch, &r.x.cv, &r.y.cv, tensor.Cast[float32](rows), &r.cv, cmp.Or(r.lanes, 4))
 		}
 	}
 }

@@ -214,7 +214,7 @@ func TestResizeParameters(t *testing.T) {
 
 func TestResizeInputs(t *testing.T) {
 	for name, d := range map[string]tensor.Desc{
-		"dtype":     tensor.Image(tensor.Uint16, tensor.HWC, 4, 4, 3),
+		"dtype":     tensor.Image(tensor.Int16, tensor.HWC, 4, 4, 3),
 		"no layout": {DType: tensor.Uint8, Shape: tensor.Dims(4, 4, 3)},
 		"bytes":     tensor.Encoded(),
 		"empty":     tensor.Image(tensor.Uint8, tensor.HWC, 0, 4, 3),

@@ -90,7 +90,7 @@ func (b *blockReader) begin(f *file, order binary.ByteOrder, l *layout) error {
 func (b *blockReader) read(i, used int) ([]byte, error) {
 	l := b.l
 	rows, rowBytes := l.lines(i), l.rowBytes()
-	offset := l.offsets.at64(i)
+	offset := l.offset(i)
 	if offset > uint64(b.file.size) {
 		return nil, bad(-1, "block %d is at %d, the file ends at %d", i, offset, b.file.size)
 	}
@@ -271,9 +271,7 @@ func (b *blockReader) unpredict(block []byte, rowBytes int) {
 				}
 				continue
 			}
-			for i := 2 * n; i+1 < len(row); i += 2 {
-				binary.LittleEndian.PutUint16(row[i:], binary.LittleEndian.Uint16(row[i:])+binary.LittleEndian.Uint16(row[i-2*n:]))
-			}
+			addLeft16(row, n)
 		case 32:
 			for i := 4 * n; i+3 < len(row); i += 4 {
 				order.PutUint32(row[i:], order.Uint32(row[i:])+order.Uint32(row[i-4*n:]))

@@ -2,6 +2,7 @@ package tiff
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/infer-prep/infer-prep/codec"
 )
@@ -96,6 +97,7 @@ type layout struct {
 	across, down  int
 	offsets       values
 	counts        values
+	chopped       bool   // the blocks are parts of the strips in the file; see chop
 	room          int64  // the size of every block if counts is missing
 	tables        []byte // JPEGTables
 	tolerant      bool   // of damaged blocks, whose end is zeros then
@@ -120,6 +122,32 @@ func (l *layout) lines(i int) int {
 		return (l.rows(i) + l.subY - 1) / l.subY
 	}
 	return l.rows(i)
+}
+
+// chop divides the one strip of an uncompressed image, or of each plane, into
+// strips of about stripBytes, as libtiff does, so that a window reads its own
+// rows alone.
+func (l *layout) chop() {
+	const stripBytes = 64 << 10
+	if l.compression != none || l.tiled || l.down > 1 || l.offsets.len() != l.planes {
+		return
+	}
+	if rows := max(1, stripBytes/l.rowBytes()); rows < l.blockH {
+		l.chopped, l.blockH = true, rows
+		l.down = (l.height + rows - 1) / rows
+	}
+}
+
+// offset returns where block i begins in the file.
+func (l *layout) offset(i int) uint64 {
+	if !l.chopped {
+		return l.offsets.at64(i)
+	}
+	at := l.offsets.at64(i / l.down)
+	if skip := uint64(i%l.down) * uint64(l.blockH) * uint64(l.rowBytes()); skip <= math.MaxUint64-at {
+		return at + skip
+	}
+	return math.MaxUint64
 }
 
 // rows returns the number of rows of block i. The last strip is shorter than

@@ -244,6 +244,7 @@ func (i *Image) open() error {
 	if err := l.setBlocks(t, false); err != nil {
 		return err
 	}
+	l.chop()
 	i.info = Info{
 		Width: l.width, Height: l.height, Bands: l.samples, Type: i.info.Type, DType: i.info.DType, Bits: l.bits,
 		BlockWidth: l.blockW, BlockHeight: l.blockH, Tiled: l.tiled, Planar: l.planes > 1,
@@ -421,6 +422,9 @@ func (i *Image) Missing(w codec.Region) (bool, error) {
 
 // missing reports whether block n is not in the file.
 func (l *layout) missing(n int) bool {
+	if l.chopped {
+		n /= l.down
+	}
 	return l.offsets.at64(n) == 0 || l.counts.len() > 0 && l.counts.at64(n) == 0
 }
 
@@ -565,7 +569,7 @@ func (j *window) bytes(k int64) (at, end uint64, ok bool) {
 		return 0, 0, false
 	}
 	n, _, _, _ := j.place(k)
-	at = l.offsets.at64(n)
+	at = l.offset(n)
 	if l.missing(n) || at >= uint64(r.file.size) || r.cache != nil && r.cache.has(blockID{j.i.id, n}) {
 		return 0, 0, false
 	}

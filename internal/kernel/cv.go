@@ -281,7 +281,7 @@ func CVMixF32(dst, sums []float32, rows []int, w []float32) {
 // CVMixBackF32 mixes rows of float32 sums in descending order, as OpenCV's
 // vector code does. The last len%lanes elements use ascending order.
 func CVMixBackF32(dst, sums []float32, rows []int, w []float32, lanes int) {
-	n := len(dst) - len(dst)%lanes
+	n := len(dst) - len(dst)%lanes // lanes may be more than there are
 	k := len(rows) - 1
 	for j := k; j >= 0; j-- {
 		a, t := sums[rows[j]:][:n], w[j]
@@ -596,8 +596,9 @@ func CVResizeU8(dst, src []uint8, inW, outW, ch int, x, y *CVTaps, rows []int32,
 	}
 }
 
-// CVResizeF32 is CVResizeU8 for float32 pixels.
-func CVResizeF32(dst, src []float32, inW, outW, ch int, x, y *CVTaps, rows []float32, t *CVScratch) {
+// CVResizeF32 is CVResizeU8 for float32 pixels. lanes is that of CVMixBackF32,
+// which mixes more than two rows.
+func CVResizeF32(dst, src []float32, inW, outW, ch int, x, y *CVTaps, rows []float32, t *CVScratch, lanes int) {
 	line, k := outW*ch, y.K
 	at := t.begin(k)
 	for o := range len(y.Index) / k {
@@ -610,7 +611,7 @@ func CVResizeF32(dst, src []float32, inW, outW, ch int, x, y *CVTaps, rows []flo
 		if k == 2 {
 			CVMixF32(out, rows, at, w)
 		} else {
-			CVMixBackF32(out, rows, at, w, 4)
+			CVMixBackF32(out, rows, at, w, lanes)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func (z *Inflate) Run(lit *InflateLit, dist *InflateDist, in []byte, pos int, ou
 	if !hasSIMD() || !cpu.Has(cpu.BMI2) || pos < 0 || pos > len(in)-8 || w < 0 || w >= len(out)-InflateSlack || z.N > 63 {
 		return pos, w
 	}
-	_, _ = lit[0], dist[0]
+	_, _ = lit.Entries[0], dist[0]
 	z.lit, z.dist = lit, dist
 	z.in, z.last = &in[pos], &in[len(in)-8]
 	z.out, z.full, z.base = &out[w], &out[len(out)-InflateSlack], &out[0]

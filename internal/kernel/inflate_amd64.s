@@ -282,198 +282,212 @@ GLOBL inflate_whole<>(SB), RODATA|NOPTR, $16
 
 // func inflateAVX2(z *byte)
 // Requires: AVX, BMI2
-TEXT ·inflateAVX2(SB), NOSPLIT, $8-8
+TEXT ·inflateAVX2(SB), NOSPLIT, $24-8
 	MOVQ z+0(FP), AX
 	MOVQ 16(AX), CX
-	MOVQ 24(AX), DX
-	MOVQ 32(AX), BX
-	MOVQ 40(AX), SI
-	MOVQ (AX), DI
-	MOVQ 8(AX), R8
-	MOVQ 56(AX), R9
-	MOVQ 64(AX), R10
-	MOVQ 48(AX), R11
-	MOVQ R11, (SP)
+	MOVQ 32(AX), DX
+	MOVQ (AX), BX
+	MOVQ 8(AX), SI
+	MOVQ 56(AX), DI
+	MOVQ 64(AX), R8
+	MOVQ 48(AX), R9
+	MOVQ R9, (SP)
+	MOVQ 24(AX), R9
+	MOVQ R9, 8(SP)
+	MOVQ 40(AX), R9
+	MOVQ R9, 16(SP)
 
 symbol:
-	CMPQ  CX, DX
+	CMPQ  CX, 8(SP)
 	JA    done
-	CMPQ  BX, SI
+	CMPQ  DX, 16(SP)
 	JAE   done
-	MOVQ  (CX), R11
-	SHLXQ R8, R11, R11
-	ORQ   R11, DI
-	MOVQ  R8, R11
-	SHRQ  $0x03, R11
-	ANDQ  $0x07, R11
-	SUBQ  R11, CX
+	MOVQ  (CX), R9
+	SHLXQ SI, R9, R9
+	ORQ   R9, BX
+	MOVQ  SI, R9
+	SHRQ  $0x03, R9
+	ANDQ  $0x07, R9
+	SUBQ  R9, CX
 	ADDQ  $0x07, CX
-	ORQ   $0x38, R8
-	MOVQ  DI, R12
-	ANDQ  $0x000007ff, R12
-	MOVL  (R9)(R12*4), AX
+	ORQ   $0x38, SI
+	MOVQ  BX, R10
+	ANDQ  $0x000007ff, R10
+	MOVL  (DI)(R10*4), AX
 	JMP   literals
 
 next:
-	CMPQ  CX, DX
+	CMPQ  CX, 8(SP)
 	JA    done
-	CMPQ  BX, SI
+	CMPQ  DX, 16(SP)
 	JAE   done
-	MOVQ  (CX), R11
-	SHLXQ R8, R11, R11
-	ORQ   R11, DI
-	MOVQ  R8, R11
-	SHRQ  $0x03, R11
-	ANDQ  $0x07, R11
-	SUBQ  R11, CX
+	MOVQ  (CX), R9
+	SHLXQ SI, R9, R9
+	ORQ   R9, BX
+	MOVQ  SI, R9
+	SHRQ  $0x03, R9
+	ANDQ  $0x07, R9
+	SUBQ  R9, CX
 	ADDQ  $0x07, CX
-	ORQ   $0x38, R8
+	ORQ   $0x38, SI
 
 literals:
 	TESTL AX, AX
 	JNS   match
-	SHRXQ AX, DI, DI
-	SUBQ  AX, R8
-	MOVL  AX, R11
-	MOVQ  DI, R12
-	ANDQ  $0x000007ff, R12
-	MOVL  (R9)(R12*4), AX
-	SHRL  $0x08, R11
-	MOVW  R11, (BX)
-	SHRL  $0x10, R11
-	ANDL  $0x03, R11
-	ADDQ  R11, BX
+	SHRXQ AX, BX, BX
+	SUBQ  AX, SI
+	MOVL  AX, R9
+	MOVQ  BX, R10
+	ANDQ  $0x000007ff, R10
+	MOVL  (DI)(R10*4), AX
+	SHRL  $0x08, R9
+	MOVW  R9, (DX)
+	SHRL  $0x10, R9
+	ANDL  $0x03, R9
+	ADDQ  R9, DX
+	TESTL AX, AX
+	JNS   match
+	SHRXQ AX, BX, BX
+	SUBQ  AX, SI
+	MOVL  AX, R9
+	MOVQ  BX, R10
+	ANDQ  $0x000007ff, R10
+	MOVL  (DI)(R10*4), AX
+	SHRL  $0x08, R9
+	MOVW  R9, (DX)
+	SHRL  $0x10, R9
+	ANDL  $0x03, R9
+	ADDQ  R9, DX
 	TESTL AX, AX
 	JNS   late
-	SHRXQ AX, DI, DI
-	SUBQ  AX, R8
-	MOVL  AX, R11
-	MOVQ  DI, R12
-	ANDQ  $0x000007ff, R12
-	MOVL  (R9)(R12*4), AX
-	SHRL  $0x08, R11
-	MOVW  R11, (BX)
-	SHRL  $0x10, R11
-	ANDL  $0x03, R11
-	ADDQ  R11, BX
+	SHRXQ AX, BX, BX
+	SUBQ  AX, SI
+	MOVL  AX, R9
+	MOVQ  BX, R10
+	ANDQ  $0x000007ff, R10
+	MOVL  (DI)(R10*4), AX
+	SHRL  $0x08, R9
+	MOVW  R9, (DX)
+	SHRL  $0x10, R9
+	ANDL  $0x03, R9
+	ADDQ  R9, DX
 	TESTL AX, AX
 	JNS   late
-	SHRXQ AX, DI, DI
-	SUBQ  AX, R8
-	MOVL  AX, R11
-	MOVQ  DI, R12
-	ANDQ  $0x000007ff, R12
-	MOVL  (R9)(R12*4), AX
-	SHRL  $0x08, R11
-	MOVW  R11, (BX)
-	SHRL  $0x10, R11
-	ANDL  $0x03, R11
-	ADDQ  R11, BX
-	TESTL AX, AX
-	JNS   late
-	SHRXQ AX, DI, DI
-	SUBQ  AX, R8
-	MOVL  AX, R11
-	MOVQ  DI, R12
-	ANDQ  $0x000007ff, R12
-	MOVL  (R9)(R12*4), AX
-	SHRL  $0x08, R11
-	MOVW  R11, (BX)
-	SHRL  $0x10, R11
-	ANDL  $0x03, R11
-	ADDQ  R11, BX
+	SHRXQ AX, BX, BX
+	SUBQ  AX, SI
+	MOVL  AX, R9
+	MOVQ  BX, R10
+	ANDQ  $0x000007ff, R10
+	MOVL  (DI)(R10*4), AX
+	SHRL  $0x08, R9
+	MOVW  R9, (DX)
+	SHRL  $0x10, R9
+	ANDL  $0x03, R9
+	ADDQ  R9, DX
 	JMP   next
 
 late:
-	CMPB  R8, $0x30
-	JAE   match
-	CMPQ  CX, DX
+	CMPQ  CX, 8(SP)
 	JA    done
-	MOVQ  (CX), R11
-	SHLXQ R8, R11, R11
-	ORQ   R11, DI
-	MOVQ  R8, R11
-	SHRQ  $0x03, R11
-	ANDQ  $0x07, R11
-	SUBQ  R11, CX
+	MOVQ  (CX), R9
+	SHLXQ SI, R9, R9
+	ORQ   R9, BX
+	MOVQ  SI, R9
+	SHRQ  $0x03, R9
+	ANDQ  $0x07, R9
+	SUBQ  R9, CX
 	ADDQ  $0x07, CX
-	ORQ   $0x38, R8
+	ORQ   $0x38, SI
 
 match:
 	TESTL $0x00008000, AX
 	JNZ   other
 
 length:
-	BZHIQ   AX, DI, R11
-	MOVL    AX, R15
-	SHRL    $0x08, R15
-	SHRXQ   R15, R11, R11
-	SHRL    $0x08, R15
-	ADDQ    R15, R11
-	SHRXQ   AX, DI, R13
-	MOVBQZX R13, R12
-	MOVL    (R10)(R12*4), R14
-	TESTL   $0x00008000, R14
+	MOVQ    BX, R10
+	ANDQ    $0x000007ff, R10
+	MOVBLZX 16384(DI)(R10*1), R10
+	MOVB    R10, (DX)
+	BZHIQ   AX, BX, R9
+	MOVL    AX, R13
+	SHRL    $0x08, R13
+	SHRXQ   R13, R9, R9
+	SHRL    $0x08, R13
+	ADDQ    R13, R9
+	ANDL    $0x000001ff, R9
+	SHRXQ   AX, BX, R11
+	MOVBQZX R11, R10
+	MOVL    (R8)(R10*4), R12
+	TESTL   $0x00008000, R12
 	JNZ     far
 
 distance:
-	BZHIQ   R14, R13, R12
-	MOVL    R14, R15
-	SHRL    $0x08, R15
-	SHRXQ   R15, R12, R12
-	SHRL    $0x08, R15
-	ADDQ    R15, R12
-	MOVQ    BX, R15
-	SUBQ    R12, R15
-	CMPQ    R15, (SP)
+	BZHIQ   R12, R11, R10
+	MOVL    R12, R13
+	SHRL    $0x08, R13
+	SHRXQ   R13, R10, R10
+	SHRL    $0x08, R13
+	ADDQ    R13, R10
+	MOVL    AX, R14
+	SHRL    $0x1e, R14
+	ADDQ    DX, R14
+	MOVQ    R14, R13
+	SUBQ    R10, R13
+	CMPQ    R13, (SP)
 	JB      done
-	SHRXQ   R14, R13, DI
-	SUBQ    AX, R8
-	SUBQ    R14, R8
-	ADDQ    BX, R11
-	VMOVDQU (R15), X0
-	CMPQ    R12, $0x10
+	MOVQ    R14, DX
+	SHRXQ   R12, R11, BX
+	SUBQ    AX, SI
+	SUBQ    R12, SI
+	ADDQ    DX, R9
+	MOVQ    BX, R12
+	ANDQ    $0x000007ff, R12
+	MOVL    (DI)(R12*4), AX
+	VMOVDQU (R13), X0
+	CMPQ    R10, $0x10
 	JB      pattern
 
 copy:
-	VMOVDQU X0, (BX)
-	ADDQ    $0x10, BX
-	ADDQ    $0x10, R15
-	CMPQ    BX, R11
+	VMOVDQU X0, (DX)
+	ADDQ    $0x10, DX
+	ADDQ    $0x10, R13
+	CMPQ    DX, R9
 	JAE     copied
-	VMOVDQU (R15), X0
+	VMOVDQU (R13), X0
 	JMP     copy
 
 pattern:
-	LEAQ    inflate_whole<>+0(SB), R15
-	MOVBQZX (R15)(R12*1), R14
-	SHLQ    $0x04, R12
-	LEAQ    inflate_pattern<>+0(SB), R15
-	VPSHUFB (R15)(R12*1), X0, X0
+	LEAQ    inflate_whole<>+0(SB), R13
+	MOVBQZX (R13)(R10*1), R12
+	SHLQ    $0x04, R10
+	LEAQ    inflate_pattern<>+0(SB), R13
+	VPSHUFB (R13)(R10*1), X0, X0
 
 repeat:
-	VMOVDQU X0, (BX)
-	ADDQ    R14, BX
-	CMPQ    BX, R11
+	VMOVDQU X0, (DX)
+	ADDQ    R12, DX
+	CMPQ    DX, R9
 	JB      repeat
 
 copied:
-	MOVQ R11, BX
+	MOVQ R9, DX
+	CMPB SI, $0x0b
+	JAE  next
 	JMP  symbol
 
 other:
 	TESTL $0x00006000, AX
 	JNZ   done
-	MOVL  AX, R15
-	SHRL  $0x08, R15
-	ANDL  $0x0f, R15
-	MOVQ  DI, R12
-	SHRQ  $0x0b, R12
-	BZHIQ R15, R12, R12
+	MOVL  AX, R13
+	SHRL  $0x08, R13
+	ANDL  $0x0f, R13
+	MOVQ  BX, R10
+	SHRQ  $0x0b, R10
+	BZHIQ R13, R10, R10
 	SHRL  $0x10, AX
-	ADDQ  AX, R12
-	ANDQ  $0x00000fff, R12
-	MOVL  (R9)(R12*4), AX
+	ADDQ  AX, R10
+	ANDQ  $0x00000fff, R10
+	MOVL  (DI)(R10*4), AX
 	TESTL AX, AX
 	JS    long
 	TESTL $0x00008000, AX
@@ -481,34 +495,53 @@ other:
 	JMP   done
 
 long:
-	SHRXQ AX, DI, DI
-	SUBQ  AX, R8
+	SHRXQ AX, BX, BX
+	SUBQ  AX, SI
 	SHRL  $0x08, AX
-	MOVB  AL, (BX)
-	INCQ  BX
+	MOVB  AL, (DX)
+	INCQ  DX
 	JMP   symbol
 
 far:
-	TESTL $0x00006000, R14
+	TESTL $0x00006000, R12
 	JNZ   done
-	MOVL  R14, R15
-	SHRL  $0x08, R15
-	ANDL  $0x0f, R15
-	MOVQ  R13, R12
-	SHRQ  $0x08, R12
-	BZHIQ R15, R12, R12
-	SHRL  $0x10, R14
-	ADDQ  R14, R12
-	ANDQ  $0x000001ff, R12
-	MOVL  (R10)(R12*4), R14
-	TESTL $0x00008000, R14
+	MOVQ  SI, R13
+	SUBQ  AX, R13
+	CMPB  R13, $0x1c
+	JB    fill
+	MOVL  R12, R13
+	SHRL  $0x08, R13
+	ANDL  $0x0f, R13
+	MOVQ  R11, R10
+	SHRQ  $0x08, R10
+	BZHIQ R13, R10, R10
+	SHRL  $0x10, R12
+	ADDQ  R12, R10
+	ANDQ  $0x000001ff, R10
+	MOVL  (R8)(R10*4), R12
+	TESTL $0x00008000, R12
 	JZ    distance
+	JMP   done
+
+fill:
+	CMPQ  CX, 8(SP)
+	JA    done
+	MOVQ  (CX), R9
+	SHLXQ SI, R9, R9
+	ORQ   R9, BX
+	MOVQ  SI, R9
+	SHRQ  $0x03, R9
+	ANDQ  $0x07, R9
+	SUBQ  R9, CX
+	ADDQ  $0x07, CX
+	ORQ   $0x38, SI
+	JMP   length
 
 done:
-	MOVQ z+0(FP), R11
-	MOVQ CX, 16(R11)
-	MOVQ BX, 32(R11)
-	MOVQ DI, (R11)
-	ANDQ $0x3f, R8
-	MOVQ R8, 8(R11)
+	MOVQ z+0(FP), R9
+	MOVQ CX, 16(R9)
+	MOVQ DX, 32(R9)
+	MOVQ BX, (R9)
+	ANDQ $0x3f, SI
+	MOVQ SI, 8(R9)
 	RET

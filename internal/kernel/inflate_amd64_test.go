@@ -16,4 +16,5 @@ func TestInflateLayout(t *testing.T) {
 		unsafe.Offsetof(z.Bits), unsafe.Offsetof(z.N), unsafe.Offsetof(z.in), unsafe.Offsetof(z.last), unsafe.Offsetof(z.out),
 		unsafe.Offsetof(z.full), unsafe.Offsetof(z.base), unsafe.Offsetof(z.lit), unsafe.Offsetof(z.dist),
 	})
+	require.Equal(t, uintptr(4*4096), unsafe.Offsetof(InflateLit{}.Literals))
 }

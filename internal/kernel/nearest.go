@@ -21,6 +21,18 @@ func NearestPillow(idx []int32, in, out int) {
 	}
 }
 
+// NearestPillow16 is Pillow's rule for mode I;16, which multiplies instead of
+// adding. Source: ImagingTransformAffine and affine_transform of Pillow 13.0.0.
+func NearestPillow16(idx []int32, in, out int) {
+	scale := float64(in) / float64(out)
+	for i := range idx[:out] {
+		idx[i] = -1
+		if at := float64(scale * (float64(i) + 0.5)); at < float64(in) {
+			idx[i] = int32(at)
+		}
+	}
+}
+
 // NearestCV is the rule of OpenCV's INTER_NEAREST: the floor of the output
 // index times the scale.
 func NearestCV(idx []int32, in, out int) {

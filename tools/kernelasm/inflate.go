@@ -10,12 +10,17 @@ import (
 const (
 	inflateBits, inflateN, inflateIn, inflateLast, inflateOut, inflateFull = 0, 8, 16, 24, 32, 40
 	inflateBase, inflateLit, inflateDist                                   = 48, 56, 64
+
+	inflateLiterals = 4 * 4096 // in kernel.InflateLit
 )
 
 var _ = add("inflate", inflate)
 
 // inflate writes kernel.Inflate.Run. The entry of the next symbol is loaded
-// before a literal is written.
+// before a literal is written or a match is copied, from bits that are left, so
+// that the next bits of the input are not waited for. How many bits are left
+// depends on the data, so that a branch on them would often be predicted wrong:
+// the branches are only on numbers that are rarely too small.
 func inflate() {
 	const other, special = 1 << 15, 1<<14 | 1<<13
 	// Distances below 16 repeat a pattern: 16 bytes of it, and how many of them
@@ -39,13 +44,17 @@ func inflate() {
 		MOVQ(Mem{Base: z, Disp: disp}, r)
 		return r
 	}
-	in, last, out, full := state(inflateIn), state(inflateLast), state(inflateOut), state(inflateFull)
+	in, out := state(inflateIn), state(inflateOut)
 	// Of n only the lowest byte is the number of bits.
 	bits, n, lit, dist := state(inflateBits), state(inflateN), state(inflateLit), state(inflateDist)
-	base := AllocLocal(8)
-	e, t, u, v, d, x := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
-	MOVQ(Mem{Base: z, Disp: inflateBase}, t)
-	MOVQ(t, base)
+	e, t, u, v, d, x, y := GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	local := func(disp int) Mem {
+		m := AllocLocal(8)
+		MOVQ(Mem{Base: z, Disp: disp}, t)
+		MOVQ(t, m)
+		return m
+	}
+	base, last, full := local(inflateBase), local(inflateLast), local(inflateFull)
 
 	refill := func() {
 		MOVQ(Mem{Base: in}, t)
@@ -65,7 +74,7 @@ func inflate() {
 		JAE(LabelRef("done"))
 		refill()
 	}
-	look := func() {
+	look := func(u GPVirtual) {
 		MOVQ(bits, u)
 		ANDQ(U32(2047), u)
 		MOVL(Mem{Base: lit, Index: u, Scale: 4}, e.As32())
@@ -78,21 +87,21 @@ func inflate() {
 
 	Label("symbol")
 	room()
-	look()
+	look(u)
 	JMP(LabelRef("literals"))
 	Label("next")
 	room()
 	Label("literals")
 	for k := range 4 { // 56 bits have four entries, and the next one's index
 		TESTL(e.As32(), e.As32())
-		if k == 0 {
+		if k < 2 { // 45 bits: first entries of a length and a distance have 37
 			JNS(LabelRef("match"))
 		} else {
 			JNS(LabelRef("late"))
 		}
 		skip(e)
 		MOVL(e.As32(), t.As32())
-		look()
+		look(u)
 		SHRL(U8(8), t.As32())
 		MOVW(t.As16(), Mem{Base: out})
 		SHRL(U8(16), t.As32())
@@ -101,10 +110,7 @@ func inflate() {
 	}
 	JMP(LabelRef("next"))
 
-	// A length and a distance have at most 48 bits.
 	Label("late")
-	CMPB(n.As8(), U8(48))
-	JAE(LabelRef("match"))
 	CMPQ(in, last)
 	JA(LabelRef("done"))
 	refill()
@@ -112,6 +118,11 @@ func inflate() {
 	TESTL(U32(other), e.As32())
 	JNZ(LabelRef("other"))
 	Label("length")
+	// The literal before a length, or a byte that the match overwrites.
+	MOVQ(bits, u)
+	ANDQ(U32(2047), u)
+	MOVBLZX(Mem{Base: lit, Index: u, Scale: 1, Disp: inflateLiterals}, u.As32())
+	MOVB(u.As8(), Mem{Base: out})
 	// value returns the value of an entry in to. It changes x.
 	value := func(e, bits, to GPVirtual) {
 		BZHIQ(e, bits, to)
@@ -122,6 +133,7 @@ func inflate() {
 		ADDQ(x, to)
 	}
 	value(e, bits, t)
+	ANDL(U32(511), t.As32())
 	SHRXQ(e, bits, v)
 	MOVBQZX(v.As8(), u)
 	MOVL(Mem{Base: dist, Index: u, Scale: 4}, d.As32())
@@ -129,14 +141,19 @@ func inflate() {
 	JNZ(LabelRef("far"))
 	Label("distance")
 	value(d, v, u)
-	MOVQ(out, x)
+	MOVL(e.As32(), y.As32())
+	SHRL(U8(30), y.As32()) // 1 after a literal
+	ADDQ(out, y)
+	MOVQ(y, x)
 	SUBQ(u, x)
 	CMPQ(x, base)
 	JB(LabelRef("done"))
+	MOVQ(y, out)
 	SHRXQ(d, v, bits)
 	SUBQ(e, n)
 	SUBQ(d, n)
 	ADDQ(out, t) // the end
+	look(d)
 	s := XMM()
 	VMOVDQU(Mem{Base: x}, s)
 	CMPQ(u, U8(16))
@@ -162,7 +179,9 @@ func inflate() {
 	JB(LabelRef("repeat"))
 	Label("copied")
 	MOVQ(t, out)
-	JMP(LabelRef("symbol"))
+	CMPB(n.As8(), U8(11))
+	JAE(LabelRef("next"))
+	JMP(LabelRef("symbol")) // e was looked up with too few bits
 
 	// second looks an entry of a second table up.
 	second := func(e, bits GPVirtual, first, size int, table Register) {
@@ -195,9 +214,19 @@ func inflate() {
 	Label("far")
 	TESTL(U32(special), d.As32())
 	JNZ(LabelRef("done"))
+	MOVQ(n, x)
+	SUBQ(e, x)
+	CMPB(x.As8(), U8(28))
+	JB(LabelRef("fill"))
 	second(d, v, 8, 512, dist)
 	TESTL(U32(other), d.As32())
 	JZ(LabelRef("distance"))
+	JMP(LabelRef("done"))
+	Label("fill")
+	CMPQ(in, last)
+	JA(LabelRef("done"))
+	refill()
+	JMP(LabelRef("length"))
 
 	Label("done")
 	Load(Param("z"), t)

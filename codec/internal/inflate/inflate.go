@@ -281,15 +281,18 @@ func (r *Reader) symbol() {
 	}
 	bits := r.bits
 	used := uint(0)
-	e := r.lit[bits&(1<<litBits-1)]
-	if e&(isLiteral|isOther) == isOther && e&(isEnd|isBad) == 0 {
-		e = r.lit[e>>16+uint32(bits>>litBits)&(1<<(e>>8&15)-1)]
+	e := r.lit.Entries[bits&(1<<litBits-1)]
+	switch {
+	case e&(isLiteral|isOther|isAfter) == isAfter:
+		e, _ = r.literal(uint32(r.lit.Literals[bits&(1<<litBits-1)]))
+	case e&(isLiteral|isOther) == isOther && e&(isEnd|isBad) == 0:
+		e = r.lit.Entries[e>>16+uint32(bits>>litBits)&(1<<(e>>8&15)-1)]
 	}
 	switch {
 	case e&isLiteral != 0:
 		if used = uint(e & 63); used > r.n && e>>24&3 == 2 {
 			// Two literals of which the stream may have one.
-			e, used = r.first(e)
+			e, used = r.literal(e >> 8 & 255)
 		}
 		if used <= r.n {
 			binary.LittleEndian.PutUint16(r.out[r.w:], uint16(e>>8))
@@ -343,7 +346,7 @@ func (r *Reader) symbol() {
 // 8 bytes of input are left.
 func (r *Reader) fast() {
 	in, pos, out, w := r.in, r.pos, r.out, r.w
-	lit, dist := &r.lit, &r.dist
+	lit, literals, dist := &r.lit.Entries, &r.lit.Literals, &r.dist
 	bits, n := r.bits, r.n
 	last, full := len(in)-8, len(out)-slack
 loop:
@@ -412,7 +415,10 @@ loop:
 				break loop
 			}
 		}
-		length := int(e>>16) + int(bits&(1<<(e&63)-1)>>(e>>8&15))
+		// The literal before a length, or a byte that the match overwrites.
+		out[w] = literals[bits&(1<<litBits-1)]
+		w += int(e >> 30)
+		length := int(e>>16&511) + int(bits&(1<<(e&63)-1)>>(e>>8&15))
 		bits >>= e & 63
 		n -= uint(e & 63)
 		d := dist[bits&(1<<distBits-1)]

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/cpu"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // pieces returns a source that cuts data into pieces of k bytes.
@@ -115,6 +116,40 @@ func TestEnds(t *testing.T) {
 		for n := range packed {
 			for _, k := range []int{3, 1 << 30} {
 				require.NoError(t, same(t, packed[:n], k), n)
+			}
+		}
+	}
+}
+
+// TestSlack decodes into outputs of many lengths: nothing is written behind
+// them, even if pairs of literals, then the longest match end there.
+func TestSlack(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	memory := make([]byte, 5000)
+	for literals := range 12 {
+		var data []byte
+		for len(data) < 4000 {
+			for range literals {
+				data = append(data, "abcd"[rnd.IntN(4)])
+			}
+			data = append(data, make([]byte, 259)...)
+		}
+		var r Reader
+		r.Reset(Piece(compress(t, data, 9)))
+		for r.state != inCodes {
+			r.decode(1)
+		}
+		for size := slack + 1; size < 4000; size++ {
+			for i := range memory[size:][:64] {
+				memory[size+i] = 0xA5
+			}
+			z := kernel.Inflate{Bits: r.bits, N: r.n}
+			_, w := z.Run(&r.lit, &r.dist, r.in, r.pos, memory[:size], 0)
+			require.True(t, bytes.Equal(data[:w], memory[:w]))
+			for i, v := range memory[size:][:64] {
+				if v != 0xA5 {
+					t.Fatalf("%d literals, output of %d bytes, of which %d are written: byte %d behind it, too", literals, size, w, i)
+				}
 			}
 		}
 	}

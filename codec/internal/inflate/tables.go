@@ -14,6 +14,7 @@ const (
 	isOther   = prefix.Sub
 	isEnd     = 1 << 14
 	isBad     = prefix.Bad
+	isAfter   = 1 << 30 // a length after a literal
 )
 
 // The first table of a code has an entry for so many bits. The sizes with all
@@ -22,8 +23,8 @@ const (
 const (
 	litBits  = 11
 	distBits = 8
-	litSize  = uint32(len(kernel.InflateLit{}))  // 2342 are used
-	distSize = uint32(len(kernel.InflateDist{})) // 402 are used
+	litSize  = uint32(len(kernel.InflateLit{}.Entries)) // 2342 are used
+	distSize = uint32(len(kernel.InflateDist{}))        // 402 are used
 
 	litCodes = 288
 )
@@ -87,7 +88,7 @@ func (t *tables) fixed() {
 			l[i] = 8
 		}
 	}
-	t.build(t.lit[:], litBits, l, litSymbols[:], false)
+	t.build(t.lit.Entries[:], litBits, l, litSymbols[:], false)
 	l = t.lengths[litCodes:]
 	for i := range l {
 		l[i] = 5
@@ -164,7 +165,7 @@ func (r *Reader) dynamic() error {
 			i++
 		}
 	}
-	if l[256] == 0 || !r.build(r.lit[:], litBits, l[:nlit], litSymbols[:], false) || !r.build(r.dist[:], distBits, l[nlit:], distSymbols[:], false) {
+	if l[256] == 0 || !r.build(r.lit.Entries[:], litBits, l[:nlit], litSymbols[:], false) || !r.build(r.dist[:], distBits, l[nlit:], distSymbols[:], false) {
 		return ErrData
 	}
 	return nil
@@ -190,29 +191,36 @@ func (t *tables) build(table []uint32, first uint, lengths []uint8, symbols []ui
 		return false
 	}
 	if first == litBits {
-		pair(table)
+		t.join()
 	}
 	return true
 }
 
-// pair joins two literals whose codes fit into the index of the first table.
-func pair(table []uint32) {
-	for i := 1<<litBits - 1; i >= 0; i-- {
+// join joins a literal with the literal or the length after it, if the codes of
+// both fit into the index of the first table.
+func (t *tables) join() {
+	table := t.lit.Entries[:1<<litBits]
+	for i := len(table) - 1; i >= 0; i-- {
 		e := table[i]
 		if e&isLiteral == 0 {
 			continue
 		}
-		// A smaller index, which is not a pair yet.
-		f := table[i>>(e&63)]
-		if f&isLiteral == 0 || e&63+f&63 > litBits {
-			continue
+		// A smaller index, which is not joined yet.
+		l := e & 63
+		switch f := table[i>>l]; {
+		case f&isLiteral != 0:
+			if l+f&63 <= litBits {
+				table[i] = isLiteral | 2<<24 | f&0xFF00<<8 | e&0xFF00 | (l + f&63)
+			}
+		case f&isOther == 0 && l+f>>8&15 <= litBits:
+			table[i] = isAfter | f + l<<8 + l
+			t.lit.Literals[i] = uint8(e >> 8)
 		}
-		table[i] = isLiteral | 2<<24 | f&0xFF00<<8 | e&0xFF00 | (e&63 + f&63)
 	}
 }
 
-// first returns the first of two literals, and its bits.
-func (t *tables) first(e uint32) (uint32, uint) {
-	l := uint(t.lengths[e>>8&255])
-	return isLiteral | 1<<24 | e&0xFF00 | uint32(l), l
+// literal returns the entry of a literal alone, and its bits.
+func (t *tables) literal(b uint32) (uint32, uint) {
+	l := uint(t.lengths[b])
+	return isLiteral | 1<<24 | b<<8 | uint32(l), l
 }

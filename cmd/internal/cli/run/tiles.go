@@ -10,6 +10,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -279,11 +280,10 @@ func (s *tiledScene) window(k int) string { return s.path + "/" + s.base(k) }
 
 // number is the inverse of base.
 func (s *tiledScene) number(base string) (int, error) {
-	var row, column int
-	if _, err := fmt.Sscanf(base, "r%d_c%d", &row, &column); err != nil {
-		return 0, err
-	}
-	return row*s.grid.Columns() + column, nil
+	r, c, _ := strings.Cut(strings.TrimPrefix(base, "r"), "_c")
+	row, err := strconv.Atoi(r)
+	column, cerr := strconv.Atoi(c)
+	return row*s.grid.Columns() + column, errors.Join(err, cerr)
 }
 
 // parent returns the path of a window's scene.

@@ -21,7 +21,7 @@ import (
 )
 
 // cacheBytes bounds the predictions that are kept for further tiles.
-const cacheBytes = 64 << 20
+const cacheBytes = 32 << 20
 
 // window is a window of the scene.
 type window struct {
