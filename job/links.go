@@ -169,7 +169,7 @@ func (c *container) links(ctx context.Context, links []*tarLink) error {
 				return data, err
 			}
 			for _, l := range links {
-				if codec.Sniff(head) == "" {
+				if !c.in.starts(head) {
 					err = c.skip(l.Name, "", head)
 				} else {
 					err = c.image(l.Name, x.Size, read)

@@ -1,0 +1,12 @@
+package wav_test
+
+import (
+	"testing"
+
+	"github.com/infer-prep/infer-prep/sound/internal/soundtest"
+	_ "github.com/infer-prep/infer-prep/sound/wav"
+)
+
+func TestFiles(t *testing.T) { soundtest.Run(t, map[string]string{}) }
+
+func FuzzDecode(f *testing.F) { soundtest.Fuzz(f) }
