@@ -125,10 +125,6 @@ func (r *bitReader) rice(out []int32, k int) bool {
 		acc <<= uint(k & 63)
 		n -= used
 		out[i] = int32(v>>1) ^ -int32(v&1)
-| uint32(acc>>1>>uint((63-k)&63))
-		acc <<= uint(k & 63)
-		n -= used
-		out[i] = int32(v>>1) ^ -int32(v&1)
 	}
 	r.at, r.acc, r.n = at, acc, n
 	return true
@@ -145,7 +141,6 @@ func (r *bitReader) slowRice(out []int32, k int) bool {
 		if v > 1<<32-1 {
 			return false
 		}
-| uint32(r.bits(k))
 		out[i] = int32(v>>1) ^ -int32(v&1)
 	}
 	return true

@@ -159,6 +159,9 @@ func (d *decoder) read() error {
 	for want := firstPeek; ; want *= 2 {
 		b := d.in.Peek(want)
 		if len(b) == 0 {
+			if d.left > 0 {
+				return damaged(d.in.Offset(), "the data ends, "+strconv.FormatInt(d.left, 10)+" samples are missing")
+			}
 			return io.EOF
 		}
 		more := !d.in.Whole() && len(b) >= want && want < maxFrame
@@ -173,7 +176,7 @@ func (d *decoder) read() error {
 		case err == errShort && more:
 			continue
 		case err == errShort:
-			return io.EOF // as libsndfile
+			return damaged(d.in.Offset(), "the data ends in it")
 		case err != nil:
 			return err
 		case what != "":
@@ -193,12 +196,13 @@ func (d *decoder) fits() string {
 		return strconv.Itoa(f.channels) + " channels, the stream has " + strconv.Itoa(d.stream.channels)
 	}
 	if f.fixed {
-		if d.stream.leastBlock != d.stream.mostBlock {
-			return "a frame's number in a stream of blocks of different sizes"
+		block := d.stream.leastBlock
+		if block != d.stream.mostBlock {
+			block = f.block
 		}
-		f.first *= int64(d.stream.leastBlock)
+		f.first *= int64(block)
 	}
-	if f.first > d.next {
+	if d.next > 0 && f.first > d.next {
 		return "frames are missing before it: its first sample is " + strconv.FormatInt(f.first, 10) + ", want " + strconv.FormatInt(d.next, 10)
 	}
 	return ""

@@ -90,7 +90,7 @@ func (d *decoder) Open(in *sound.Input, _ codec.Limits) (h sound.Header, err err
 		case "fmt ":
 			in.Skip(8)
 			if known {
-				break
+				return h, d.errorf(codec.ErrFormat, "a second chunk \"fmt \"")
 			}
 			if h, e, err = d.format(size); err != nil {
 				return h, err
@@ -111,12 +111,7 @@ func (d *decoder) Open(in *sound.Input, _ codec.Limits) (h sound.Header, err err
 			return h, d.samples(&h, e, size, riff)
 		default:
 			if !printable(id) {
-				// Some programs forget or add bytes of padding.
-				if in.Offset()%4 == 0 {
-					return h, d.errorf(codec.ErrFormat, "chunk %q: want four printable characters", id[:])
-				}
-				in.Skip(5 + int(size&1)) // as libsndfile
-				continue
+				return h, d.errorf(codec.ErrFormat, "chunk %q: want four printable characters", id[:])
 			}
 			in.Skip(8)
 		}

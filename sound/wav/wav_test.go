@@ -7,6 +7,10 @@ import (
 	_ "github.com/infer-prep/infer-prep/sound/wav"
 )
 
-func TestFiles(t *testing.T) { soundtest.Run(t, map[string]string{}) }
+func TestFiles(t *testing.T) {
+	soundtest.Run(t, map[string]string{
+		"cut_57": "the file ends without a chunk", // libsndfile takes the bytes that are missing for zeros
+	})
+}
 
 func FuzzDecode(f *testing.F) { soundtest.Fuzz(f) }

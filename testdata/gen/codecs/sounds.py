@@ -2,7 +2,7 @@
 
 Run with the packages of requirements-sound.txt; soundfile 0.14.0 has libsndfile 1.2.2. Every run gives the same bytes.
 Samples are float32, channel after channel, as a SHA-256 of their little-endian bytes. A file with an error has its text.
-FLAC of 12, 20 and 32 bits, which libsndfile does not read, has the integers that were written.
+FLAC of 12, 20 and 32 bits, which libsndfile does not read, and of unknown length, has the integers that were written.
 """
 
 import base64
@@ -333,7 +333,7 @@ def flac():
     two = [frame(1, 16, i, [(x * (i + 1) >> 1, 16, how)]) for i in range(3)]
     c.add("frames_3", stream_info(1, 16, 192, 64) + b"".join(two))
     c.add("frames_fewer", stream_info(1, 16, 150, 64) + b"".join(two))
-    c.add("frames_unknown", stream_info(1, 16, 0, 64) + b"".join(two))
+    c.add("frames_unknown", stream_info(1, 16, 0, 64) + b"".join(two), (np.concatenate([x * (i + 1) >> 1 for i in range(3)])[:, None] / 2**15, 16000))
     c.add("frames_missing", stream_info(1, 16, 192, 64) + two[0] + two[2])
     c.add("frames_more_promised", stream_info(1, 16, 500, 64) + b"".join(two))
     c.add("frames_garbage_between", stream_info(1, 16, 192, 64) + two[0] + b"garbage" + two[1] + two[2])
@@ -345,7 +345,7 @@ def flac():
     variable = [frame(1, 16, at, [(x[:n], 16, how)], variable=True) for at, n in ((0, 64), (64, 16), (80, 40))]
     c.add("variable", stream_info(1, 16, 120, 64, least=16) + b"".join(variable))
     c.add("fixed_numbers_variable_info", stream_info(1, 16, 128, 64, least=16) + two[0] + two[1])
-    c.add("number_large", stream_info(1, 16, 0, 64) + frame(1, 16, 70000, [(x, 16, how)]))
+    c.add("number_large", stream_info(1, 16, 0, 64) + frame(1, 16, 70000, [(x, 16, how)]), (x[:, None] / 2**15, 16000))
     c.add("bits_of_stream", stream_info(1, 16, 64, 64) + frame(1, 16, 0, [(x, 16, how)], bits_code=0))
     c.add("rate_in_frame", stream_info(1, 16, 64, 64) + frame(1, 16, 0, [(x, 16, how)], rate_code=13, rate_tail=struct.pack(">H", 16000)))
     c.add("rate_in_frame_other", stream_info(1, 16, 64, 64) + frame(1, 16, 0, [(x, 16, how)], rate_code=12, rate_tail=bytes([44])))
@@ -360,7 +360,7 @@ def flac():
     c.add("flipped_second", stream_info(1, 16, 192, 64) + bytes(bad))
     padding = b"\x01\0\0\5" + bytes(5)
     info = stream_info(1, 16, 64, 64)
-    c.add("metadata", info[:4] + b"\0" + info[5:] + padding[:] + b"\x84\0\0\x10" + b"\4\0\0\0test\0\0\0\0" + bytes(4) + two[0])
+    c.add("metadata", info[:4] + b"\0" + info[5:] + padding[:] + b"\x84\0\0\x0c" + b"\4\0\0\0test\0\0\0\0" + two[0])
     c.add("no_stream_info", b"fLaC\x81\0\0\5" + bytes(5) + two[0])
     c.write()
 
