@@ -6,7 +6,6 @@ import (
 	"io"
 	"path"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 )

@@ -22,5 +22,5 @@ func TestMixMono(t *testing.T) {
 func ExampleMixMono() {
 	y := exampleRun(NewMixMono(), floats([]float32{1, 0.5, 0, -1}, 2, 2))[0]
 	fmt.Println(y.Desc, tensor.View[float32](y))
-	// Output: float32 (2) [0.5 -0.25]
+	// Output: float32 (2,) [0.5 -0.25]
 }

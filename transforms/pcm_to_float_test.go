@@ -22,5 +22,5 @@ func TestPCMToFloat(t *testing.T) {
 func ExamplePCMToFloat() {
 	y := exampleRun(NewPCMToFloat(), array(tensor.Int16, []int16{-32768, 0, 16384}, 3))[0]
 	fmt.Println(y.Desc, tensor.View[float32](y))
-	// Output: float32 (3) [-1 0 0.5]
+	// Output: float32 (3,) [-1 0 0.5]
 }

@@ -25,5 +25,5 @@ func TestResamplePoly(t *testing.T) {
 func ExampleResamplePoly() {
 	y := exampleRun(NewResamplePoly(16000, 8000), floats(make([]float32, 5), 5))[0]
 	fmt.Println(y.Desc)
-	// Output: float32 (3)
+	// Output: float32 (3,)
 }

@@ -29,5 +29,5 @@ func TestResampleSinc(t *testing.T) {
 func ExampleResampleSinc() {
 	y := exampleRun(NewResampleSinc(16000, 8000), floats(make([]float32, 5), 5))[0]
 	fmt.Println(y.Desc)
-	// Output: float32 (3)
+	// Output: float32 (3,)
 }

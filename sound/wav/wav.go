@@ -111,7 +111,7 @@ func (d *decoder) Open(in *sound.Input, _ codec.Limits) (h sound.Header, err err
 			return h, d.samples(&h, e, size, riff)
 		default:
 			if !printable(id) {
-				return h, d.errorf(codec.ErrFormat, "chunk %q: want four printable characters", id[:])
+				return h, d.errorf(codec.ErrFormat, "chunk %q: want four printable characters", string(id[:]))
 			}
 			in.Skip(8)
 		}
@@ -119,7 +119,7 @@ func (d *decoder) Open(in *sound.Input, _ codec.Limits) (h sound.Header, err err
 			size++
 		}
 		if !in.Discard(size) {
-			return h, d.errorf(codec.ErrFormat, "chunk %q of %d bytes: the file ends in it", id[:], size)
+			return h, d.errorf(codec.ErrFormat, "chunk %q of %d bytes: the file ends in it", string(id[:]), size)
 		}
 	}
 }

@@ -24,7 +24,7 @@ def decode_sound():
     g = Golden("decode_sound", "libsndfile 1.2.2 (soundfile 0.14.0)")
     for format, subtypes in (("WAV", ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ALAW", "ULAW")), ("FLAC", ("PCM_S8", "PCM_16", "PCM_24"))):
         for i, s in enumerate(subtypes):
-            rate, channels, n = (8000, 16000, 22050, 44100, 48000)[i % 5], (1, 2, 6)[i % 3], (160, 301, 1, 1000)[i % 4]
+            rate, channels, n = (8000, 16000, 22050, 44100, 48000, 11025, 32000, 96000)[i % 8], (1, 2, 6)[i % 3], (160, 301, 1, 1000)[i % 4]
             f = io.BytesIO()
             sf.write(f, wave(n, channels).T, rate, format=format, subtype=s)
             x, got = sf.read(io.BytesIO(f.getvalue()), dtype="float32", always_2d=True)
