@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/infer-prep/infer-prep/internal/exactmath"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -66,12 +67,10 @@ type polyState struct {
 	op       ResamplePoly
 	up, down int
 	half     int // taps before the middle one
-	phases   []polyPhase
+	// phases hold every up-th tap, the last one first: it belongs to the oldest
+	// sample.
+	phases [][]float32
 }
-
-// polyPhase holds every up-th tap, the last one first: it belongs to the oldest
-// sample.
-type polyPhase struct{ taps []float32 }
 
 // bessel0 returns the modified Bessel function of the first kind and order 0,
 // for x up to 5, by its power series.
@@ -103,19 +102,18 @@ func (o *ResamplePoly) state(c *Context) *polyState {
 		v := cutoff
 		if t != 0 {
 			y := math.Pi * (cutoff * t)
-			sin, _ := exactmath.SinCos(math.Abs(y))
-			v = cutoff * (sin / math.Abs(y))
+			v = cutoff * (exactmath.SinFast(math.Abs(y)) / math.Abs(y))
 		}
 		h[i] = v * (bessel0(beta*math.Sqrt(1-float64(r*r))) / scale)
 		sum += h[i]
 	}
-	s.phases = make([]polyPhase, s.up)
+	s.phases = make([][]float32, s.up)
 	for p := range s.phases {
 		var taps []float32
 		for i := p + (len(h)-1-p)/s.up*s.up; i >= 0; i -= s.up {
 			taps = append(taps, float32(float32(h[i]/sum)*float32(s.up)))
 		}
-		s.phases[p].taps = taps
+		s.phases[p] = taps
 	}
 	c.State = s
 	return s
@@ -138,34 +136,26 @@ func (o *ResamplePoly) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if n == 0 {
 		return nil
 	}
+	front := s.half/s.up + 1 // more than the taps on older samples
+	need := int64(n) + 2*int64(front) + int64(s.down)
+	if l := c.Limits.Bytes; l > 0 && 4*need > l {
+		return limitErr("%v needs %d bytes, the limit is %d", t.Desc, 4*need, l)
+	}
+	padded := tensor.Cast[float32](c.Scratch(int(4 * need)))
+	clear(padded)
 	for ch := range len(in) / n {
-		s.row(out[ch*m:][:m], in[ch*n:][:n])
+		copy(padded[front:], in[ch*n:][:n])
+		s.row(out[ch*m:][:m], padded, front)
 	}
 	return nil
 }
 
-// row resamples a channel.
-func (s *polyState) row(dst, src []float32) {
-	at := s.half
-	for k := range dst {
-		taps := s.phases[at%s.up].taps
-		last := at / s.up // the newest sample, of the first tap of the phase
-		first := last - len(taps) + 1
-		if first < 0 {
-			taps = taps[-first:]
-			first = 0
-		}
-		if last >= len(src) {
-			taps = taps[:max(0, len(taps)-(last-len(src)+1))]
-		}
-		acc := float32(0)
-		if len(taps) > 0 {
-			x := src[first:][:len(taps)]
-			for i, h := range taps {
-				acc += float32(x[i] * h)
-			}
-		}
-		dst[k] = acc
-		at += s.down
+// row resamples a channel. padded has front zeros in front, and enough behind.
+func (s *polyState) row(dst, padded []float32, front int) {
+	for k := range min(s.up, len(dst)) {
+		at := s.half + k*s.down
+		taps := s.phases[at%s.up]
+		oldest := at/s.up - len(taps) + 1
+		kernel.Chain32(dst[k:], s.up, padded[front+oldest:], s.down, taps)
 	}
 }

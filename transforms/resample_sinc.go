@@ -163,16 +163,16 @@ func (o *ResampleSinc) state(c *Context) *sincState {
 		shift := float64(float32(-p) / float32(to))
 		end := 0
 		for i := range 2*w + from {
-			t := (shift + float64(i-w)/float64(from)) * b
-			t = min(max(t, -width), width)
-			_, cos := exactmath.SinCos(t * math.Pi / width / 2)
-			t *= math.Pi
-			k := 1.0
-			if t != 0 {
-				sin, _ := exactmath.SinCos(t)
-				k = sin / t
+			v := float32(0) // the window of both ends is below the float32 numbers
+			if t := math.Abs((shift + float64(i-w)/float64(from)) * b); t < width {
+				_, cos := exactmath.SinCosFast(t * math.Pi / width / 2)
+				t *= math.Pi
+				k := 1.0
+				if t != 0 {
+					k = exactmath.SinFast(t) / t
+				}
+				v = float32(k * (float64(cos*cos) * gain))
 			}
-			v := float32(k * (float64(cos*cos) * gain))
 			if v == 0 && ph.n == 0 {
 				ph.first = i + 1
 				continue
@@ -225,11 +225,8 @@ func (o *ResampleSinc) Apply(c *Context, dst, src []*tensor.Tensor) error {
 // row resamples a channel. padded has W zeros in front, and enough behind.
 func (s *sincState) row(dst, padded []float32) {
 	for p, ph := range s.phases {
-		taps := s.taps[ph.at:][:ph.n]
-		at := ph.first
-		for k := p; k < len(dst); k += s.to {
-			dst[k] = kernel.ChainFMA32(padded[at:][:len(taps)], taps)
-			at += s.from
+		if p < len(dst) {
+			kernel.ChainFMA32(dst[p:], s.to, padded[ph.first:], s.from, s.taps[ph.at:][:ph.n])
 		}
 	}
 }
