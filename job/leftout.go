@@ -32,9 +32,9 @@ func imageName(name string) bool {
 // soundExts are extensions of sounds.
 var soundExts = []string{".aac", ".aif", ".aiff", ".flac", ".m4a", ".mp3", ".ogg", ".opus", ".sph", ".wav", ".wma"}
 
-// leftOut returns why a file that starts with head is not taken for an image, or
-// for a sound. named reports that a user could expect it to be one: by its
-// extension, or because it is of a known format.
+// leftOut returns why a file that starts with head is not taken for an image or
+// sound. named reports that a user could expect it to be one: by its extension,
+// or because it is of a known format.
 func (in *File) leftOut(head []byte) (why string, named bool) {
 	named = imageName(in.Path)
 	if in.sniff != nil {

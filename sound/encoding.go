@@ -66,44 +66,44 @@ func (e Encoding) convert(out []float32, src []byte, step int) {
 	switch e {
 	case U8:
 		for i := range out {
-			out[i] = float32(int(src[at])-128) * (1.0 / 128)
+			out[i] = float32(float32(int(src[at])-128) * (1.0 / 128))
 			at += step
 		}
 	case S8:
 		for i := range out {
-			out[i] = float32(int8(src[at])) * (1.0 / 128)
+			out[i] = float32(float32(int8(src[at])) * (1.0 / 128))
 			at += step
 		}
 	case S16LE:
 		for i := range out {
-			out[i] = float32(int16(le.Uint16(src[at:]))) * norm16
+			out[i] = float32(float32(int16(le.Uint16(src[at:]))) * norm16)
 			at += step
 		}
 	case S16BE:
 		for i := range out {
-			out[i] = float32(int16(be.Uint16(src[at:]))) * norm16
+			out[i] = float32(float32(int16(be.Uint16(src[at:]))) * norm16)
 			at += step
 		}
 	case S24LE:
 		for i := range out {
 			b := src[at : at+3]
-			out[i] = float32(int32(b[2])<<24>>8|int32(b[1])<<8|int32(b[0])) * norm24
+			out[i] = float32(float32(int32(b[2])<<24>>8|int32(b[1])<<8|int32(b[0])) * norm24)
 			at += step
 		}
 	case S24BE:
 		for i := range out {
 			b := src[at : at+3]
-			out[i] = float32(int32(b[0])<<24>>8|int32(b[1])<<8|int32(b[2])) * norm24
+			out[i] = float32(float32(int32(b[0])<<24>>8|int32(b[1])<<8|int32(b[2])) * norm24)
 			at += step
 		}
 	case S32LE:
 		for i := range out {
-			out[i] = float32(int32(le.Uint32(src[at:]))) * norm32
+			out[i] = float32(float32(int32(le.Uint32(src[at:]))) * norm32)
 			at += step
 		}
 	case S32BE:
 		for i := range out {
-			out[i] = float32(int32(be.Uint32(src[at:]))) * norm32
+			out[i] = float32(float32(int32(be.Uint32(src[at:]))) * norm32)
 			at += step
 		}
 	case F32LE:
@@ -128,12 +128,12 @@ func (e Encoding) convert(out []float32, src []byte, step int) {
 		}
 	case ALaw:
 		for i := range out {
-			out[i] = float32(expandA(src[at])) * norm16
+			out[i] = float32(float32(expandA(src[at])) * norm16)
 			at += step
 		}
 	case MuLaw:
 		for i := range out {
-			out[i] = float32(expandMu(src[at])) * norm16
+			out[i] = float32(float32(expandMu(src[at])) * norm16)
 			at += step
 		}
 	}

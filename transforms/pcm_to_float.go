@@ -49,12 +49,12 @@ func (o *PCMToFloat) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	out := tensor.View[float32](dst[0])
 	if s.DType == tensor.Int16 {
 		for i, x := range tensor.View[int16](s) {
-			out[i] = float32(x) * (1.0 / (1 << 15))
+			out[i] = float32(float32(x) * (1.0 / (1 << 15)))
 		}
 		return nil
 	}
 	for i, x := range tensor.View[int32](s) {
-		out[i] = float32(x) * (1.0 / (1 << 31))
+		out[i] = float32(float32(x) * (1.0 / (1 << 31)))
 	}
 	return nil
 }

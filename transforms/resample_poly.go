@@ -75,9 +75,9 @@ type polyState struct {
 // bessel0 returns the modified Bessel function of the first kind and order 0,
 // for x up to 5, by its power series.
 func bessel0(x float64) float64 {
-	q, term, sum := x*x/4, 1.0, 1.0
+	q, term, sum := float64(float64(x*x) * 0.25), 1.0, 1.0
 	for k := 1.0; k < 40; k++ {
-		term = term * q / (k * k)
+		term = float64(term*q) / float64(k*k)
 		sum += term
 	}
 	return sum
@@ -101,10 +101,10 @@ func (o *ResamplePoly) state(c *Context) *polyState {
 		r := t / float64(s.half)
 		v := cutoff
 		if t != 0 {
-			y := math.Pi * (cutoff * t)
-			v = cutoff * (exactmath.SinFast(math.Abs(y)) / math.Abs(y))
+			y := math.Abs(float64(math.Pi * float64(cutoff*t)))
+			v = float64(cutoff * (exactmath.SinFast(y) / y))
 		}
-		h[i] = v * (bessel0(beta*math.Sqrt(1-float64(r*r))) / scale)
+		h[i] = float64(v * (bessel0(float64(beta*math.Sqrt(1-float64(r*r)))) / scale))
 		sum += h[i]
 	}
 	s.phases = make([][]float32, s.up)

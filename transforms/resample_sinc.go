@@ -88,7 +88,7 @@ func lowestTerms(a, b int) (int, int) {
 
 // scale returns b and W.
 func (o *ResampleSinc) scale(from, to int) (b float64, w int) {
-	b = float64(min(from, to)) * o.Rolloff
+	b = float64(float64(min(from, to)) * o.Rolloff)
 	return b, int(math.Ceil(float64(o.Width*from) / b))
 }
 
@@ -96,7 +96,7 @@ func (o *ResampleSinc) scale(from, to int) (b float64, w int) {
 // before it takes the next integer.
 func (o *ResampleSinc) length(n int) int {
 	from, to := lowestTerms(o.FromRate, o.ToRate)
-	want := math.Ceil(float64(float32(float64(to) * float64(n) / float64(from))))
+	want := math.Ceil(float64(float32(float64(float64(to)*float64(n)) / float64(from))))
 	return min(int(want), (n/from+1)*to)
 }
 
@@ -164,14 +164,14 @@ func (o *ResampleSinc) state(c *Context) *sincState {
 		end := 0
 		for i := range 2*w + from {
 			v := float32(0) // the window of both ends is below the float32 numbers
-			if t := math.Abs((shift + float64(i-w)/float64(from)) * b); t < width {
-				_, cos := exactmath.SinCosFast(t * math.Pi / width / 2)
-				t *= math.Pi
+			if t := math.Abs(float64((shift + float64(i-w)/float64(from)) * b)); t < width {
+				_, cos := exactmath.SinCosFast(float64(float64(t*math.Pi) / width * 0.5))
+				t = float64(t * math.Pi)
 				k := 1.0
 				if t != 0 {
 					k = exactmath.SinFast(t) / t
 				}
-				v = float32(k * (float64(cos*cos) * gain))
+				v = float32(k * float64(float64(cos*cos)*gain))
 			}
 			if v == 0 && ph.n == 0 {
 				ph.first = i + 1

@@ -136,7 +136,7 @@ func (d *decoder) Read(dst [][]float32) (n int, err error) {
 		for c, out := range dst {
 			out, in := out[n:n+k], d.frame.samples[c][d.pos:d.pos+k]
 			for i, x := range in {
-				out[i] = float32(x) * scale
+				out[i] = float32(float32(x) * scale)
 			}
 		}
 		d.pos += k

@@ -2,11 +2,11 @@
 // mu-law, in RIFF, RIFX (big-endian), RF64 and BW64.
 //
 // The samples and the treatment of damaged sizes are those of libsndfile. Data
-// that ends before its stated size is decoded as far as it goes, so the sizes
-// 0xFFFFFFFF that programs write into pipes are accepted. A size of 0 means all
-// data up to the end if the RIFF size is 8, which is the header of an unfinished
-// file; otherwise the sound has no samples. libsndfile does not know BW64, which
-// is read as RF64.
+// that ends before its stated size is decoded as far as it goes, so the size
+// 0xFFFFFFFF that programs write into pipes is accepted. A size of 0 means all
+// data up to the end if the RIFF size is 8, which is the header of an
+// unfinished file; otherwise the sound has no samples. libsndfile does not know
+// BW64, which is read as RF64.
 package wav
 
 import (

@@ -124,8 +124,8 @@ func stream(t *testing.T, file []byte, r *rand.Rand, h sound.Header, want []byte
 	}
 }
 
-// Fuzz checks that no input makes a decoder panic or exceed its limits, and that
-// a stream gives the same samples.
+// Fuzz checks that no input makes a decoder panic or exceed its limits, and
+// that a stream gives the same samples.
 func Fuzz(f *testing.F) {
 	for _, c := range Cases(f) {
 		f.Add(c.File)
