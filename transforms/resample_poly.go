@@ -75,7 +75,7 @@ type polyState struct {
 // bessel0 returns the modified Bessel function of the first kind and order 0,
 // for x up to 5, by its power series.
 func bessel0(x float64) float64 {
-	q, term, sum := float64(float64(x*x) * 0.25), 1.0, 1.0
+	q, term, sum := float64(float64(x*x)*0.25), 1.0, 1.0
 	for k := 1.0; k < 40; k++ {
 		term = float64(term*q) / float64(k*k)
 		sum += term
