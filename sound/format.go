@@ -1,6 +1,7 @@
 package sound
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -65,7 +66,7 @@ func (h *Header) check() error {
 // take more than the limit.
 func (h *Header) checkBytes(l codec.Limits) error {
 	const most = 1 << 50 // times 4 and MaxChannels it fits an int64
-	if n := h.Samples; l.Bytes > 0 && (n > most || h.Bytes() > l.Bytes) || n > most {
+	if n := h.Samples; n > most || h.Bytes() > math.MaxInt || l.Bytes > 0 && h.Bytes() > l.Bytes {
 		return codec.Errorf(h.Format, -1, codec.ErrBytes, "%d samples of %d channels need 4 bytes each, the limit is %d bytes", n, h.Channels, l.Bytes)
 	}
 	return nil

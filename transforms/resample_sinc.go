@@ -130,7 +130,7 @@ func inferResampled(dst, in []tensor.Desc, length func(n int) int) error {
 
 // maxSamples bounds the samples of a sound that is resampled, so that numbers
 // of samples times rates fit.
-const maxSamples = 1 << 32
+const maxSamples = 1<<31 - 1
 
 // Infer sets the number of samples.
 func (o *ResampleSinc) Infer(dst, in []tensor.Desc) error { return inferResampled(dst, in, o.length) }
