@@ -14,6 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/sound"
 	_ "github.com/infer-prep/infer-prep/sound/all"
+	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -37,7 +38,11 @@ func TestSounds(t *testing.T) {
 		"s.tar": archive.Bytes(), "raw.bin": []byte("\x00\x40\x00\x80"),
 	})
 	run := func(ops []transforms.Op, out, in string, stdin string) (Summary, []Result, error) {
-		p, err := inferprep.New(datagraph.New(ops...), inferprep.Options{})
+		g := &datagraph.Graph{Inputs: []datagraph.Column{{Name: "sound", Desc: tensor.Encoded()}}, Outputs: []string{"sound"}}
+		for _, op := range ops {
+			g.Add(op)
+		}
+		p, err := inferprep.New(g, inferprep.Options{})
 		require.NoError(t, err)
 		var l []Result
 		j := Job{

@@ -33,6 +33,7 @@ func NewDecodePCM(e sound.Encoding, channels int) *DecodePCM {
 func (*DecodePCM) Info() Info {
 	return Info{
 		Name: "decode_pcm", Version: 1, New: func() Op { return NewDecodePCM(sound.S16LE, 1) },
+		In: soundColumn, Out: soundColumn,
 		Reference: "libsndfile 1.2.2 (soundfile 0.14.0), RAW to float32", Exactness: "0",
 	}
 }

@@ -39,10 +39,14 @@ type soundState struct {
 	run     uint64 // in which data was opened
 }
 
+// soundColumn is the input and the output of ops of sounds.
+var soundColumn = []string{"sound"}
+
 // Info describes the op.
 func (*DecodeSound) Info() Info {
 	return Info{
 		Name: "decode_sound", Version: 1, New: func() Op { return NewDecodeSound(16000) },
+		In: soundColumn, Out: soundColumn,
 		Reference: "libsndfile 1.2.2 (soundfile 0.14.0), float32", Exactness: "0",
 	}
 }

@@ -18,6 +18,7 @@ func NewMixMono() *MixMono { return &MixMono{} }
 func (*MixMono) Info() Info {
 	return Info{
 		Name: "mix_mono", Version: 1, New: func() Op { return NewMixMono() },
+		In: soundColumn, Out: soundColumn,
 		Reference: "librosa 0.11.0 to_mono, NumPy 2.4.6 mean", Exactness: "0",
 	}
 }

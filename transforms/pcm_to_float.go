@@ -19,6 +19,7 @@ func NewPCMToFloat() *PCMToFloat { return &PCMToFloat{} }
 func (*PCMToFloat) Info() Info {
 	return Info{
 		Name: "pcm_to_float", Version: 1, New: func() Op { return NewPCMToFloat() },
+		In: soundColumn, Out: soundColumn,
 		Reference: "libsndfile 1.2.2 (soundfile 0.14.0), NumPy 2.4.6", Exactness: "0",
 	}
 }

@@ -35,6 +35,7 @@ func NewResamplePoly(from, to int) *ResamplePoly { return &ResamplePoly{FromRate
 func (*ResamplePoly) Info() Info {
 	return Info{
 		Name: "resample_poly", Version: 1, New: func() Op { return NewResamplePoly(44100, 16000) },
+		In: soundColumn, Out: soundColumn,
 		Reference: "SciPy 1.16.3 signal.resample_poly", Exactness: "0",
 	}
 }

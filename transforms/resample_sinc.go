@@ -43,6 +43,7 @@ func NewResampleSinc(from, to int) *ResampleSinc {
 func (*ResampleSinc) Info() Info {
 	return Info{
 		Name: "resample_sinc", Version: 1, New: func() Op { return NewResampleSinc(44100, 16000) },
+		In: soundColumn, Out: soundColumn,
 		Reference: "torchaudio 2.11.0 Resample", Exactness: "0 (sounds of up to 20480 samples: 1.2e-7, because torch's sums there depend on the processor)",
 	}
 }
