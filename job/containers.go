@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -52,7 +51,7 @@ func (in *File) detect(ctx context.Context) {
 	defer f.Close()
 	head := make([]byte, records.HeadSize)
 	n, err := f.ReadAt(head, 0)
-	if head = head[:n]; err != nil && err != io.EOF || n == 0 || codec.Sniff(head) != "" {
+	if head = head[:n]; err != nil && err != io.EOF || n == 0 || in.starts(head) {
 		return
 	}
 	if x, err := records.DetectHead(in.base(), head); err == nil {
@@ -149,7 +148,7 @@ func (c *container) fail(name string, err error) error {
 // image adds an image of the container to the inputs. name is its name in the
 // container, with slashes. read returns its bytes; size is their number.
 func (c *container) image(name string, size int64, read func() ([]byte, error)) error {
-	in := &File{Path: c.in.Path + "/" + name, in: c.in.Path, held: true}
+	in := &File{Path: c.in.Path + "/" + name, in: c.in.Path, held: true, sniff: c.in.sniff}
 	clean := path.Clean(name)
 	local := filepath.FromSlash(clean)
 	in.Name = filepath.Join(c.in.Name, local)
@@ -223,7 +222,7 @@ func (c *container) members(ctx context.Context, stream io.Reader) (err error) {
 			switch {
 			case err != nil:
 				return err
-			case codec.Sniff(head) == "":
+			case !c.in.starts(head):
 				return c.skip(x.Name, "", head)
 			}
 			return c.image(x.Name, x.Size, func() ([]byte, error) { return readRest(m, head, x.Size) })
@@ -296,7 +295,7 @@ func (c *container) records(ctx context.Context, format records.Format, stream i
 		}
 		images := 0
 		for _, f := range x.Fields {
-			if f.Value.DType != tensor.Bytes || codec.Sniff(f.Value.Data) == "" {
+			if f.Value.DType != tensor.Bytes || !c.in.starts(f.Value.Data) {
 				continue
 			}
 			images++
@@ -321,14 +320,18 @@ func (r *run) stream(ctx context.Context, in *File, yield func(*File) bool) bool
 	defer p.Close()
 	b := bufio.NewReaderSize(p, pipe.Buffer)
 	head, err := pipe.Head(b)
-	if err == nil && codec.Sniff(head) == "" && len(head) > 0 {
+	if err == nil && !in.starts(head) && len(head) > 0 {
 		if format, unknown := records.DetectHead(in.Path, head); unknown == nil {
 			return r.container(ctx, in, format, b, yield)
 		}
 	}
 	if err == nil {
 		in.held = true
-		in.data, err = pipe.ReadImage(b, head, r.limits)
+		if in.sniff != nil && in.starts(head) {
+			in.data, err = pipe.ReadAll(b, r.limits)
+		} else {
+			in.data, err = pipe.ReadImage(b, head, r.limits)
+		}
 	}
 	if ctx.Err() != nil {
 		return false

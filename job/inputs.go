@@ -69,6 +69,9 @@ type File struct {
 	pipe      bool            // a stream: standard input or a named pipe
 	container *records.Format // of a file with images in it, else nil
 	numbered  bool            // imageFiles.number has seen it
+	// sniff reports whether data begins a file that the run decodes; nil means
+	// an image.
+	sniff func(head []byte) bool
 }
 
 // free releases the memory of an input that holds its bytes.
@@ -350,7 +353,7 @@ func (in *File) IsImage(ctx context.Context) bool {
 		return false
 	}
 	if in.held {
-		return codec.Sniff(in.data) != ""
+		return in.starts(in.data)
 	}
 	f, err := in.Open(ctx)
 	if err != nil {
@@ -359,7 +362,15 @@ func (in *File) IsImage(ctx context.Context) bool {
 	defer f.Close()
 	head := make([]byte, codec.SniffSize)
 	n, err := f.ReadAt(head, 0)
-	return err != nil && err != io.EOF || codec.Sniff(head[:n]) != ""
+	return err != nil && err != io.EOF || in.starts(head[:n])
+}
+
+// starts reports whether head begins a file that the run decodes.
+func (in *File) starts(head []byte) bool {
+	if in.sniff != nil {
+		return in.sniff(head)
+	}
+	return codec.Sniff(head) != ""
 }
 
 // claim assigns output files to the inputs, in order. An input fails if one of

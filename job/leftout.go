@@ -29,13 +29,22 @@ func imageName(name string) bool {
 	return slices.Contains(imageExts, ext) || slices.Contains(otherImageExts, ext)
 }
 
-// leftOut returns why a file that starts with head is not taken for an image.
-// named reports that a user could expect it to be one: by its extension, or
-// because it is of a known format.
-func leftOut(path string, head []byte) (why string, named bool) {
-	named = imageName(path)
+// soundExts are extensions of sounds.
+var soundExts = []string{".aac", ".aif", ".aiff", ".flac", ".m4a", ".mp3", ".ogg", ".opus", ".sph", ".wav", ".wma"}
+
+// leftOut returns why a file that starts with head is not taken for an image or
+// sound. named reports that a user could expect it to be one: by its extension,
+// or because it is of a known format.
+func (in *File) leftOut(head []byte) (why string, named bool) {
+	named = imageName(in.Path)
+	if in.sniff != nil {
+		named = slices.Contains(soundExts, strings.ToLower(filepath.Ext(in.Path)))
+	}
 	if len(head) == 0 {
 		return "the file is empty", named
+	}
+	if in.sniff != nil {
+		return "not a sound of a linked format", named
 	}
 	_, err := codec.DecodeConfig(head, nil)
 	if errors.Is(err, codec.ErrUnsupported) {

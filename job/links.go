@@ -6,7 +6,6 @@ import (
 	"io"
 	"path"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 )
@@ -169,7 +168,7 @@ func (c *container) links(ctx context.Context, links []*tarLink) error {
 				return data, err
 			}
 			for _, l := range links {
-				if codec.Sniff(head) == "" {
+				if !c.in.starts(head) {
 					err = c.skip(l.Name, "", head)
 				} else {
 					err = c.image(l.Name, x.Size, read)

@@ -30,8 +30,8 @@ func (in *File) read(ctx context.Context, limits codec.Limits, b []byte, take fu
 		return nil, left{in.skip, in.named}, nil
 	}
 	if in.held {
-		if !in.Explicit && codec.Sniff(in.data) == "" {
-			l.why, l.named = leftOut(in.Path, in.data)
+		if !in.Explicit && !in.starts(in.data) {
+			l.why, l.named = in.leftOut(in.data)
 		}
 		return in.data, l, nil
 	}
@@ -43,15 +43,15 @@ func (in *File) read(ctx context.Context, limits codec.Limits, b []byte, take fu
 	if !in.Explicit {
 		head := make([]byte, codec.SniffSize)
 		n, err := f.ReadAt(head, 0)
-		if err == nil && codec.Sniff(head) == "" {
+		if err == nil && !in.starts(head) {
 			head = make([]byte, headBytes)
 			n, err = f.ReadAt(head, 0)
 		}
 		if err != nil && err != io.EOF {
 			return nil, l, err
 		}
-		if codec.Sniff(head[:n]) == "" {
-			l.why, l.named = leftOut(in.Path, head[:n])
+		if !in.starts(head[:n]) {
+			l.why, l.named = in.leftOut(head[:n])
 			return nil, l, nil
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/internal/golden"
+	_ "github.com/infer-prep/infer-prep/sound/all"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/tensor/npz"
 )

@@ -659,6 +659,32 @@ func (z *DecodeNative) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z DecodeNative) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *DecodePCM) msgp() []any { return []any{(*uint8)(&z.Encoding), &z.Channels} }
+
+// MarshalMsg appends the msgp form to b.
+func (z DecodePCM) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *DecodePCM) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Encoding Channels")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z DecodePCM) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *DecodeSound) msgp() []any { return []any{&z.SamplingRate} }
+
+// MarshalMsg appends the msgp form to b.
+func (z DecodeSound) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *DecodeSound) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "SamplingRate")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z DecodeSound) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *Elastic) msgp() []any { return []any{(*uint8)(&z.Interpolation), &z.Fill} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1307,6 +1333,19 @@ func (z *MixChains) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z MixChains) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *MixMono) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z MixMono) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *MixMono) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z MixMono) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *Mixup) msgp() []any { return []any{&z.Factors, &z.Partners, &z.Classes} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1414,6 +1453,19 @@ func (z *OneHot) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z OneHot) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *PCMToFloat) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z PCMToFloat) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *PCMToFloat) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z PCMToFloat) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Pad) msgp() []any {
 	return []any{&z.Top, &z.Bottom, &z.Left, &z.Right, (*uint8)(&z.Mode), &z.Fill}
@@ -2356,6 +2408,32 @@ func (z *RelativeWindow) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RelativeWindow) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *ResamplePoly) msgp() []any { return []any{&z.FromRate, &z.ToRate} }
+
+// MarshalMsg appends the msgp form to b.
+func (z ResamplePoly) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ResamplePoly) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "FromRate ToRate")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ResamplePoly) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *ResampleSinc) msgp() []any { return []any{&z.FromRate, &z.ToRate, &z.Width, &z.Rolloff} }
+
+// MarshalMsg appends the msgp form to b.
+func (z ResampleSinc) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ResampleSinc) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "FromRate ToRate Width Rolloff")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ResampleSinc) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Rescale) msgp() []any { return []any{&z.Scale, &z.Offset, (*uint8)(&z.Rule)} }
 

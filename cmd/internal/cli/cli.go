@@ -30,6 +30,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/internal/registry"
+	_ "github.com/infer-prep/infer-prep/sound/all"       // every sound format
 	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
 	_ "github.com/infer-prep/infer-prep/transforms/all"  // every op
 	_ "github.com/infer-prep/infer-prep/transforms/frames"

@@ -25,6 +25,14 @@ def image(h, w, c, dtype="uint8"):
     return rng.integers(i.min, i.max, (h, w, c), dtype, endpoint=True)
 
 
+def wave(n, channels=None, seed=0):
+    """A sound of a repeated pattern, which deflates well: float32 (samples) or (channels, samples)."""
+    r = np.random.default_rng([n, channels or 0, seed])
+    size = (997,) if channels is None else (channels, 997)
+    x = r.integers(-2**15, 2**15, size).astype(np.float32) / 2**15
+    return np.tile(x, -(-n // 997))[..., :n]
+
+
 def chw(a):
     return np.ascontiguousarray(a.transpose(2, 0, 1))
 

@@ -1,0 +1,7 @@
+// Package all links every sound format, by importing them.
+package all
+
+import (
+	_ "github.com/infer-prep/infer-prep/sound/flac" // registers FLAC
+	_ "github.com/infer-prep/infer-prep/sound/wav"  // registers WAV
+)
