@@ -8,29 +8,32 @@ import (
 	"github.com/infer-prep/infer-prep/internal/exactmath"
 )
 
-// TestChains compares with one chain after another.
-func TestChains(t *testing.T) {
-	x := make([]float32, 200)
-	k := make([]float32, 17)
+// TestChain compares with one chain after another, and plain Go with vectors.
+func TestChain(t *testing.T) {
+	x := make([]float32, 300)
 	for i := range x {
 		x[i] = float32(i*7919%1000)/499 - 1
 	}
-	for i := range k {
-		k[i] = float32(i*31%17)/7.1 - 1
-	}
-	for n := range 30 {
-		for to := 1; to <= 3; to++ {
-			for from := 1; from <= 5; from++ {
-				fused, plain := make([]float32, n), make([]float32, n)
-				ChainFMA32(fused, to, x, from, k)
-				Chain32(plain, to, x, from, k)
-				for i := 0; i*to < n; i++ {
-					f, p := float32(0), float32(0)
+	for n := range 4 {
+		for taps := range 20 {
+			at, k := make([]int, taps), make([]float32, taps)
+			for j := range k {
+				at[j], k[j] = (j*37+taps)%150, float32(j*31%17)/7.1-1
+			}
+			for _, fused := range []bool{false, true} {
+				dst, plain := make([]float32, n*ChainBlock), make([]float32, n*ChainBlock)
+				Chain(dst, x, at, k, fused)
+				chainGo(plain, x, at, k, fused)
+				for i := range dst {
+					s := float32(0)
 					for j, v := range k {
-						f = exactmath.FMA32(x[i*from+j], v, f)
-						p += float32(x[i*from+j] * v)
+						if fused {
+							s = exactmath.FMA32(x[at[j]+i], v, s)
+						} else {
+							s += float32(x[at[j]+i] * v)
+						}
 					}
-					require.Equal(t, []float32{f, p}, []float32{fused[i*to], plain[i*to]}, "%d of %d, steps %d and %d", i, n, to, from)
+					require.Equal(t, []float32{s, s}, []float32{dst[i], plain[i]}, "output %d of %d, %d taps, fused %v", i, n*ChainBlock, taps, fused)
 				}
 			}
 		}
