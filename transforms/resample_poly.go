@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/infer-prep/infer-prep/internal/exactmath"
-	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -65,12 +64,8 @@ func (o *ResamplePoly) Infer(dst, in []tensor.Desc) error { return inferResample
 
 // polyState holds the filter of a ResamplePoly op.
 type polyState struct {
-	op       ResamplePoly
-	up, down int
-	half     int // taps before the middle one
-	// phases hold every up-th tap, the last one first: it belongs to the oldest
-	// sample.
-	phases [][]float32
+	op ResamplePoly
+	rateChanger
 }
 
 // bessel0 returns the modified Bessel function of the first kind and order 0,
@@ -90,16 +85,15 @@ func (o *ResamplePoly) state(c *Context) *polyState {
 		return s
 	}
 	const beta = 5
-	s = &polyState{op: *o}
-	s.down, s.up = lowestTerms(o.FromRate, o.ToRate)
-	m := max(s.up, s.down)
-	s.half = polyZeros * m
+	down, up := lowestTerms(o.FromRate, o.ToRate)
+	m := max(up, down)
+	half := polyZeros * m // taps before the middle one
 	cutoff, scale := 1/float64(m), bessel0(beta)
-	h := make([]float64, 2*s.half+1)
+	h := make([]float64, 2*half+1)
 	sum := 0.0
 	for i := range h {
-		t := float64(i - s.half)
-		r := t / float64(s.half)
+		t := float64(i - half)
+		r := t / float64(half)
 		v := cutoff
 		if t != 0 {
 			y := math.Abs(float64(math.Pi * float64(cutoff*t)))
@@ -108,13 +102,16 @@ func (o *ResamplePoly) state(c *Context) *polyState {
 		h[i] = float64(v * (bessel0(float64(beta*math.Sqrt(1-float64(r*r)))) / scale))
 		sum += h[i]
 	}
-	s.phases = make([][]float32, s.up)
-	for p := range s.phases {
+	s = &polyState{*o, rateChanger{from: down, step: up, front: half/up + 1, back: half/up + down, at: make([]int, 2*half/up+1)}}
+	s.phases = make([]ratePhase, up)
+	for k := range s.phases {
+		// Every up-th tap, the last one first: it belongs to the oldest sample.
+		newest := half + k*down
 		var taps []float32
-		for i := p + (len(h)-1-p)/s.up*s.up; i >= 0; i -= s.up {
-			taps = append(taps, float32(float32(h[i]/sum)*float32(s.up)))
+		for i := newest%up + (len(h)-1-newest%up)/up*up; i >= 0; i -= up {
+			taps = append(taps, float32(float32(h[i]/sum)*float32(up)))
 		}
-		s.phases[p] = taps
+		s.phases[k] = ratePhase{s.front + newest/up - len(taps) + 1, taps}
 	}
 	c.State = s
 	return s
@@ -130,33 +127,5 @@ func (o *ResamplePoly) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		copy(dst[0].Data, t.Data)
 		return nil
 	}
-	s := o.state(c)
-	axis := t.Shape.Rank() - 1
-	n, m := t.Shape.At(axis), dst[0].Shape.At(axis)
-	in, out := tensor.View[float32](t), tensor.View[float32](dst[0])
-	if n == 0 {
-		return nil
-	}
-	front := s.half/s.up + 1 // more than the taps on older samples
-	need := int64(n) + 2*int64(front) + int64(s.down)
-	if l := c.Limits.Bytes; l > 0 && 4*need > l {
-		return limitErr("%v needs %d bytes, the limit is %d", t.Desc, 4*need, l)
-	}
-	padded := tensor.Cast[float32](c.Scratch(int(4 * need)))
-	clear(padded)
-	for ch := range len(in) / n {
-		copy(padded[front:], in[ch*n:][:n])
-		s.row(out[ch*m:][:m], padded, front)
-	}
-	return nil
-}
-
-// row resamples a channel. padded has front zeros in front, and enough behind.
-func (s *polyState) row(dst, padded []float32, front int) {
-	for k := range min(s.up, len(dst)) {
-		at := s.half + k*s.down
-		taps := s.phases[at%s.up]
-		oldest := at/s.up - len(taps) + 1
-		kernel.Chain32(dst[k:], s.up, padded[front+oldest:], s.down, taps)
-	}
+	return o.state(c).apply(c, dst[0], t)
 }

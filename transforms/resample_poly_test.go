@@ -27,3 +27,25 @@ func ExampleResamplePoly() {
 	fmt.Println(y.Desc)
 	// Output: float32 (3,)
 }
+
+// TestResampleSizes resamples short sounds between many rates. A constant sound
+// stays one in its middle.
+func TestResampleSizes(t *testing.T) {
+	for from := 1; from <= 12; from++ {
+		for to := 1; to <= 12; to++ {
+			for _, n := range []int{0, 1, 2, 3, 10, 300} {
+				in := floats(make([]float32, n), n)
+				for i := range n {
+					tensor.View[float32](in)[i] = 1
+				}
+				for _, op := range []Op{NewResamplePoly(from, to), NewResampleSinc(from, to)} {
+					y := applyOne(t, op, in)
+					require.Equal(t, (n*to+from-1)/from, y.Shape.At(0), "%d samples from %d to %d", n, from, to)
+					if v := tensor.View[float32](y); len(v) > 24*to {
+						require.InDelta(t, 1, v[len(v)/2], 0.01, "from %d to %d", from, to)
+					}
+				}
+			}
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/infer-prep/infer-prep/internal/exactmath"
-	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -138,17 +137,9 @@ func (o *ResampleSinc) Infer(dst, in []tensor.Desc) error { return inferResample
 
 // sincState holds the kernels of a ResampleSinc op.
 type sincState struct {
-	op       ResampleSinc
-	from, to int
-	w        int
-	taps     []float32 // of all phases, those that are not 0
-	phases   []sincPhase
-	padded   []float32
+	op ResampleSinc
+	rateChanger
 }
-
-// sincPhase is the kernel of a phase: taps[at:at+n], for the samples from
-// first on.
-type sincPhase struct{ first, at, n int }
 
 func (o *ResampleSinc) state(c *Context) *sincState {
 	s, ok := c.State.(*sincState)
@@ -157,10 +148,10 @@ func (o *ResampleSinc) state(c *Context) *sincState {
 	}
 	from, to := lowestTerms(o.FromRate, o.ToRate)
 	b, w := o.scale(from, to)
-	s = &sincState{op: *o, from: from, to: to, w: w}
+	s = &sincState{*o, rateChanger{from: from, step: to, front: w, back: w + from, fused: true, at: make([]int, 2*w+from)}}
 	width, gain := float64(o.Width), b/float64(from)
 	for p := range to {
-		ph := sincPhase{at: len(s.taps)}
+		var ph ratePhase
 		shift := float64(float32(-p) / float32(to))
 		end := 0
 		for i := range 2*w + from {
@@ -174,17 +165,16 @@ func (o *ResampleSinc) state(c *Context) *sincState {
 				}
 				v = float32(k * float64(float64(cos*cos)*gain))
 			}
-			if v == 0 && ph.n == 0 {
+			if v == 0 && len(ph.taps) == 0 {
 				ph.first = i + 1
 				continue
 			}
-			s.taps = append(s.taps, v)
-			if ph.n++; v != 0 {
-				end = ph.n
+			ph.taps = append(ph.taps, v)
+			if v != 0 {
+				end = len(ph.taps)
 			}
 		}
-		s.taps = s.taps[:ph.at+end]
-		ph.n = end
+		ph.taps = ph.taps[:end]
 		s.phases = append(s.phases, ph)
 	}
 	c.State = s
@@ -201,33 +191,5 @@ func (o *ResampleSinc) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		copy(dst[0].Data, t.Data)
 		return nil
 	}
-	s := o.state(c)
-	axis := t.Shape.Rank() - 1
-	n, m := t.Shape.At(axis), dst[0].Shape.At(axis)
-	in, out := tensor.View[float32](t), tensor.View[float32](dst[0])
-	if n == 0 {
-		clear(out)
-		return nil
-	}
-	frames := n/s.from + 1
-	need := int64(frames)*int64(s.from) + int64(2*s.w+s.from)
-	if l := c.Limits.Bytes; l > 0 && 4*need > l {
-		return limitErr("%v needs %d bytes, the limit is %d", t.Desc, 4*need, l)
-	}
-	padded := tensor.Cast[float32](c.Scratch(int(4 * need)))
-	clear(padded)
-	for ch := range len(in) / n {
-		copy(padded[s.w:], in[ch*n:][:n])
-		s.row(out[ch*m:][:m], padded)
-	}
-	return nil
-}
-
-// row resamples a channel. padded has W zeros in front, and enough behind.
-func (s *sincState) row(dst, padded []float32) {
-	for p, ph := range s.phases {
-		if p < len(dst) {
-			kernel.ChainFMA32(dst[p:], s.to, padded[ph.first:], s.from, s.taps[ph.at:][:ph.n])
-		}
-	}
+	return o.state(c).apply(c, dst[0], t)
 }
