@@ -263,8 +263,8 @@ DATA huff_place<>+255(SB)/1, $0x7e
 GLOBL huff_place<>(SB), RODATA|NOPTR, $256
 
 // func huffDecodeBMI2(r *byte)
-// Requires: BMI, BMI2
-TEXT ·huffDecodeBMI2(SB), NOSPLIT, $32-8
+// Requires: BMI, BMI2, CMOV
+TEXT ·huffDecodeBMI2(SB), NOSPLIT, $64-8
 	MOVQ   r+0(FP), AX
 	MOVQ   AX, 24(SP)
 	MOVQ   (AX), CX
@@ -278,28 +278,55 @@ TEXT ·huffDecodeBMI2(SB), NOSPLIT, $32-8
 	LEAQ   56(AX)(SI*1), SI
 	MOVQ   SI, 8(SP)
 	LEAQ   huff_place<>+63(SB), R10
+	MOVQ   24(SP), AX
+	MOVQ   888(AX), SI
+	SUBQ   880(AX), SI
+	IMULQ  856(AX), SI
+	MOVQ   SI, 32(SP)
+	LEAQ   56(AX), DI
+	MOVQ   (DI), R9
+	MOVQ   (CX), R15
+	BSWAPQ R15
+	SHRXQ  BX, R15, R15
+	ORQ    R15, DX
+	MOVQ   BX, R15
+	NOTQ   R15
+	SHRQ   $0x03, R15
+	ANDQ   $0x07, R15
+	ADDQ   R15, CX
+	ORQ    $0x38, BX
+	MOVQ   DX, SI
+	SHRQ   $0x38, SI
+	MOVQ   (R9)(SI*8), R11
+	MOVQ   $0x00000001, R14
+	JMP    going
 
-mcu:
-	MOVQ  24(SP), R13
-	MOVQ  880(R13), SI
-	CMPQ  SI, 888(R13)
-	JGE   done
-	CMPQ  CX, (SP)
-	JA    done
-	LEAQ  56(R13), DI
-	MOVQ  896(R13), R11
-	TESTQ R11, R11
-	JZ    block
-	MOVQ  CX, R14
-	SUBQ  (R13), R14
-	MOVQ  BX, R15
-	ANDQ  $0x3f, R15
-	SHLQ  $0x03, R14
-	SUBQ  R15, R14
-	MOVL  R14, (R11)(SI*4)
+	// t2 is the look-up after a block. The next block's first code comes before all else: it takes longest.
+end:
+	MOVQ 48(SP), R9
+	MOVQ R12, SI
+	SHRQ $0x02, SI
+	MOVQ (R9)(SI*8), R11
+	MOVQ AX, R15
+	SUBQ R10, R15
+	ADDQ $0x3e, R15
+	MOVQ 16(SP), R14
+	MOVB R15, (R14)
+	MOVQ 24(SP), AX
+	MOVQ 40(SP), DI
+	MOVQ 56(SP), R14
+	ADDQ R14, 880(AX)
+	DECQ 32(SP)
+	JZ   done
+	CMPQ CX, (SP)
+	JA   nearStop
 
-block:
-	MOVQ    (DI), R9
+going:
+	MOVQ  896(AX), R13
+	TESTQ R13, R13
+	JNZ   mark
+
+difference:
 	MOVQ    (CX), R15
 	BSWAPQ  R15
 	SHRXQ   BX, R15, R15
@@ -310,10 +337,7 @@ block:
 	ANDQ    $0x07, R15
 	ADDQ    R15, CX
 	ORQ     $0x38, BX
-	MOVQ    DX, SI
-	SHRQ    $0x38, SI
-	MOVQ    (R9)(SI*8), R11
-	MOVQ    24(SP), AX
+	BEXTRQ  R11, DX, R12
 	TESTL   $0x00800000, R11
 	JNZ     dcRare
 	SHRQ    $0x38, R11
@@ -330,27 +354,35 @@ block:
 	SUBL    R15, R14
 	SHLXQ   R11, DX, DX
 	SUBQ    R11, BX
-	MOVQ    $0x00000000, R15
+	XORL    R11, R11
 
 dc:
-	MOVQ  880(AX), SI
-	IMULQ 64(DI), SI
-	MOVQ  40(DI), R13
-	ADDQ  SI, R13
-	MOVQ  R13, 16(SP)
-	SHLQ  $0x07, SI
-	MOVQ  16(DI), R8
-	ADDQ  SI, R8
-	MOVQ  72(DI), SI
-	ADDL  864(AX)(SI*4), R14
-	MOVL  R14, 864(AX)(SI*4)
-	MOVW  R14, (R8)
-	MOVQ  8(DI), R9
-	LEAQ  huff_place<>+1(SB), AX
-	MOVQ  DX, R12
-	SHRQ  $0x36, R12
-	TESTQ R15, R15
-	JZ    second
+	MOVQ    880(AX), SI
+	IMULQ   64(DI), SI
+	MOVQ    40(DI), R13
+	ADDQ    SI, R13
+	MOVQ    R13, 16(SP)
+	SHLQ    $0x07, SI
+	MOVQ    16(DI), R8
+	ADDQ    SI, R8
+	MOVQ    72(DI), SI
+	ADDL    864(AX)(SI*4), R14
+	MOVL    R14, 864(AX)(SI*4)
+	MOVW    R14, (R8)
+	LEAQ    80(DI), R13
+	LEAQ    56(AX), R15
+	XORL    SI, SI
+	CMPQ    R13, 8(SP)
+	SETEQ   SI
+	CMOVQEQ R15, R13
+	MOVQ    R13, 40(SP)
+	MOVQ    SI, 56(SP)
+	MOVQ    (R13), R13
+	MOVQ    R13, 48(SP)
+	MOVQ    8(DI), R9
+	LEAQ    huff_place<>+1(SB), AX
+	TESTQ   R11, R11
+	JZ      second
 
 	// A look-up finds the bits of the next one at once: these do not wait for acc.
 ac:
@@ -431,7 +463,7 @@ second:
 	JMP     first
 
 specialSecond:
-	MOVQ R12, SI
+	XCHGQ R12, SI
 
 special:
 	SUBQ    R13, AX
@@ -450,19 +482,25 @@ special:
 	MOVWLZX 4(R9)(SI*8), R15
 	MOVW    R15, (R8)(R13*1)
 	MOVQ    R14, AX
+	JMP     end
 
-end:
-	MOVQ R10, SI
-	SUBQ SI, AX
-	ADDQ $0x3e, AX
-	MOVQ 16(SP), SI
-	MOVB AL, (SI)
-	ADDQ $0x00000050, DI
-	CMPQ DI, 8(SP)
-	JB   block
-	MOVQ 24(SP), SI
-	INCQ 880(SI)
-	JMP  mcu
+nearStop:
+	TESTQ R14, R14
+	JZ    going
+	JMP   done
+
+mark:
+	TESTQ R14, R14
+	JZ    difference
+	MOVQ  CX, R14
+	SUBQ  (AX), R14
+	MOVQ  BX, R15
+	ANDQ  $0x3f, R15
+	SHLQ  $0x03, R14
+	SUBQ  R15, R14
+	MOVQ  880(AX), R15
+	MOVL  R14, (R13)(R15*4)
+	JMP   difference
 
 noEnd:
 	TESTB $0x80, R13
@@ -570,15 +608,29 @@ ac_known:
 	SUBQ    R13, BX
 	CMPQ    AX, R10
 	JBE     ac
-	JMP     end
+	JMP     rareEnd
 
 noValue:
 	CMPQ R11, $0x0f
-	JNE  end
+	JNE  rareEnd
 	ADDQ $0x10, AX
 	CMPQ AX, R10
 	JBE  ac
-	JMP  end
+
+rareEnd:
+	MOVQ   (CX), R15
+	BSWAPQ R15
+	SHRXQ  BX, R15, R15
+	ORQ    R15, DX
+	MOVQ   BX, R15
+	NOTQ   R15
+	SHRQ   $0x03, R15
+	ANDQ   $0x07, R15
+	ADDQ   R15, CX
+	ORQ    $0x38, BX
+	MOVQ   DX, R12
+	SHRQ   $0x36, R12
+	JMP    end
 
 dcRare:
 	MOVBQZX 4(R9)(SI*8), R13
@@ -621,7 +673,7 @@ dc_known:
 dcTake:
 	SHLXQ R11, DX, DX
 	SUBQ  R11, BX
-	MOVQ  $0x00000001, R15
+	MOVQ  $0x00000001, R11
 	JMP   dc
 
 done:
