@@ -1,0 +1,139 @@
+package importer_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/importer/hf"
+	"github.com/infer-prep/infer-prep/internal/golden"
+	"github.com/infer-prep/infer-prep/internal/short"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// soundFile is testdata/sounds.json, which
+// testdata/gen/importers/hf_sound.py writes.
+type soundFile struct {
+	Classes []string
+	Models  map[string]string
+	Cases   []struct {
+		Config  json.RawMessage
+		Results []struct {
+			Sound   string
+			Samples int
+			Refused bool // by the reference, or because it is random
+			Outputs map[string]golden.Digest
+		}
+	}
+}
+
+func soundGoldens(t *testing.T) (f soundFile) {
+	name := "testdata/sounds.json"
+	if more := os.Getenv("INFER_PREP_SOUNDS"); more != "" {
+		name = more
+	}
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &f))
+	require.NotEmpty(t, f.Cases)
+	return f
+}
+
+// samplesOf returns a sound as a tensor.
+func samplesOf(t testing.TB, kind string, n int) *tensor.Tensor {
+	x, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(n)})
+	require.NoError(t, err)
+	copy(tensor.View[float32](x), golden.Sound(kind, n))
+	return x
+}
+
+// finite replaces numbers that JSON does not have, as hf_sound.py does. The bits
+// of a NaN are the platform's.
+func finite(x *tensor.Tensor) {
+	if x.DType != tensor.Float32 {
+		return
+	}
+	v := tensor.View[float32](x)
+	for i, f := range v {
+		switch {
+		case f != f:
+			v[i] = 3e38
+		case f > 2e38:
+			v[i] = 2e38
+		case f < -2e38:
+			v[i] = -2e38
+		}
+	}
+}
+
+// TestSounds compares the graphs of feature extractors with the bytes of
+// transformers.
+func TestSounds(t *testing.T) {
+	step := short.Step(t, 4)
+	equal, files := 0, 0
+	for i, c := range soundGoldens(t).Cases {
+		if i%step != 0 {
+			continue
+		}
+		g, err := hf.Import(c.Config)
+		require.NoError(t, err, "%s", c.Config)
+		require.NotEmpty(t, g.Reference)
+		p, err := datagraph.Compile(g, datagraph.CompileOptions{})
+		require.NoError(t, err)
+		r := p.NewRunner()
+		for _, res := range c.Results {
+			files++
+			out, err := r.Run(samplesOf(t, res.Sound, res.Samples))
+			if res.Refused {
+				if !errors.Is(err, transforms.ErrInput) {
+					t.Errorf("%s %d: %v, want an ErrInput\n%s", res.Sound, res.Samples, err, c.Config)
+					continue
+				}
+				equal++
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s %d: %v\n%s", res.Sound, res.Samples, err, c.Config)
+				continue
+			}
+			require.Len(t, out, len(res.Outputs), "%s", c.Config)
+			same := true
+			for i, col := range p.Outputs() {
+				want, ok := res.Outputs[col.Name]
+				require.True(t, ok, "output %s", col.Name)
+				finite(out[i])
+				if diff := want.Diff(out[i]); diff != "" {
+					same = false
+					t.Errorf("%s %d %s: %s\n%s", res.Sound, res.Samples, col.Name, diff, c.Config)
+				}
+			}
+			if same {
+				equal++
+			}
+		}
+	}
+	t.Logf("%d of %d sounds are equal", equal, files)
+}
+
+// TestSoundClasses checks that every feature extractor of transformers is
+// either imported or refused with a reason.
+func TestSoundClasses(t *testing.T) {
+	f := soundGoldens(t)
+	imported := 0
+	for _, c := range f.Classes {
+		_, err := hf.Import([]byte(`{"feature_extractor_type": "` + c + `"}`))
+		if err == nil {
+			imported++
+			continue
+		}
+		require.ErrorIs(t, err, importer.ErrUnsupported, c)
+	}
+	t.Logf("%d of %d classes are imported", imported, len(f.Classes))
+	require.Equal(t, 18, imported)
+}
