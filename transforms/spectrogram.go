@@ -57,8 +57,8 @@ type Spectrogram struct {
 	MelNorm      bool              `json:"mel_norm"`      // each filter is divided by half of its width (Slaney's); default true
 	Floor        float64           `json:"floor"`         // least value before the logarithm, 0 or more; default 1e-10
 	Log          SpectrogramLog    `json:"log"`           // default none
-	Mean         []float64         `json:"mean"`          // of each row, in float64; may be empty
-	Std          []float64         `json:"std"`           // of each row, not 0, in float64; may be empty
+	Mean         NumberList        `json:"mean"`          // of each row, in float64; may be empty
+	Std          NumberList        `json:"std"`           // of each row, not 0, in float64; may be empty
 	FramesFirst  bool              `json:"frames_first"`  // default false
 }
 
