@@ -43,7 +43,7 @@ func (r *SequenceRule) UnmarshalText(t []byte) error {
 // of 1, by its rule. It takes float32 without a layout: rows of samples for
 // whole, a matrix of rows and columns for the other rules, of two columns or
 // more for cmvn. It keeps the
-// description. An empty sequence is an ErrInput.
+// description.
 //
 // All arithmetic is float32, except that sums are divided in float64 for whole
 // and bins. The variance of a constant column is 0, so cmvn divides 0 by 0
@@ -94,11 +94,6 @@ func (o *NormalizeSequence) Infer(dst, in []tensor.Desc) error {
 	if o.Rule == SequenceCMVN && d.Shape.At(1) == 1 { // NumPy adds a single column pairwise
 		return inputErr("%v, want two columns or more for rule cmvn", d)
 	}
-	for i := range d.Shape.Rank() {
-		if d.Shape.At(i) == 0 {
-			return inputErr("%v is empty, want one row or more", d)
-		}
-	}
 	dst[0] = d
 	return nil
 }
@@ -110,6 +105,9 @@ func (o *NormalizeSequence) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return err
 	}
 	in, out := tensor.View[float32](s), tensor.View[float32](dst[0])
+	if len(in) == 0 {
+		return nil
+	}
 	switch o.Rule {
 	case SequenceWhole:
 		normalize32(out, in, out, 0)

@@ -12,10 +12,10 @@ import (
 // Spectrogram computes the spectrogram of a sound: the amplitudes or powers of
 // frequencies in frames that overlap, their sums over a bank of mel filters,
 // and logarithms. It takes the samples of one channel, float32 (samples), all
-// finite. Fewer samples than one frame are an ErrInput. The output is float32
-// (Rows, frames), or (frames, Rows) with FramesFirst. Rows is Mels, or
-// FFTLength/2 + 1 without mels. The number of frames is 1 + floor((samples + 2
-// Pad - FrameLength) / HopLength).
+// finite. The output is float32 (Rows, frames), or (frames, Rows) with
+// FramesFirst. Rows is Mels, or FFTLength/2 + 1 without mels. The number of
+// frames is 1 + floor((samples + 2 Pad - FrameLength) / HopLength). If that is
+// negative, or the reference refuses 0, the input is an ErrInput.
 //
 // A frame passes these steps, in float64 unless the rule says otherwise:
 //
@@ -284,7 +284,8 @@ func (o *Spectrogram) Infer(dst, in []tensor.Desc) error {
 		if n > maxSamples {
 			return inputErr("%v, want at most %d samples", d, maxSamples)
 		}
-		if frames = config.Frames(n); frames == 0 {
+		var ok bool
+		if frames, ok = config.Frames(n); !ok {
 			return inputErr("%v, want at least the samples of one frame: frame_length is %d", d, o.FrameLength)
 		}
 	}

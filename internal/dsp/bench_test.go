@@ -14,7 +14,8 @@ func BenchmarkWhisper(b *testing.B) {
 	}
 	doubles, singles := s.Floats(len(in))
 	d, f := make([]float64, doubles), make([]float32, singles)
-	dst := make([]float32, s.Frames(len(in))*s.Rows())
+	frames, _ := s.Frames(len(in))
+	dst := make([]float32, frames*s.Rows())
 	for b.Loop() {
 		s.Compute(dst, in, d, f)
 	}

@@ -91,17 +91,21 @@ func (c *Config) Rows() int {
 	return c.Length/2 + 1
 }
 
-// Frames returns the number of frames of n samples, 0 if n is below one frame.
-// Without samples nothing can be reflected.
-func (c *Config) Frames(n int) int {
-	size := c.Frame
+// Frames returns the number of frames of n samples. ok is false if the
+// reference refuses so few: it has no frames of a few samples less than one
+// frame's, and the rule Single of any less.
+func (c *Config) Frames(n int) (frames int, ok bool) {
+	if n == 0 {
+		return 0, false
+	}
+	n += 2*c.Pad - c.Frame
 	if c.Rule == Single {
-		size++
+		n--
 	}
-	if n == 0 || n+2*c.Pad < size {
-		return 0
+	if n >= 0 {
+		return 1 + n/c.Hop, true
 	}
-	return 1 + (n+2*c.Pad-size)/c.Hop
+	return 0, c.Rule == Single || c.Rule != Double && n >= -c.Hop
 }
 
 // Floats returns the number of float64 and of float32 that Compute needs as
@@ -114,10 +118,11 @@ func (s *Spectrogram) Floats(n int) (doubles, singles int) {
 	return doubles, singles
 }
 
-// Compute writes the spectrogram of samples, Frames(len(samples)) x Rows()
+// Compute writes the spectrogram of samples, Frames(len(samples)) times Rows()
 // values, to dst. The work has at least the lengths of Floats.
 func (s *Spectrogram) Compute(dst, samples []float32, doubles []float64, singles []float32) {
-	frames, rows := s.Frames(len(samples)), s.Rows()
+	rows := s.Rows()
+	frames, _ := s.Frames(len(samples))
 	samples = s.padded(samples, singles)
 	take := func(n int) []float64 {
 		t := doubles[:n:n]
@@ -129,14 +134,27 @@ func (s *Spectrogram) Compute(dst, samples []float32, doubles []float64, singles
 	for first := 0; first < frames; first += Lanes {
 		n := min(Lanes, frames-first)
 		s.load(x, frame, samples[first*s.Hop:], n)
-		s.powers(power, s.fft.Transform(x, work))
-		values := power
-		if s.bank != nil {
-			values = out
-			s.mels(out, power)
+		y := s.fft.Transform(x, work)
+		values := s.values(out, power, y)
+		logged := false
+		if s.Log != NoLog {
+			var done bool
+			if done, logged = logSIMD(values, s.Floor, s.Log != Natural); done && !logged {
+				values = s.values(out, power, y)
+			}
 		}
-		s.store(dst, values, first, n, frames)
+		s.store(dst, values, first, n, frames, logged)
 	}
+}
+
+// values returns the rows of transforms, in power or out.
+func (s *Spectrogram) values(out, power, y []float64) []float64 {
+	s.powers(power, y)
+	if s.bank == nil {
+		return power
+	}
+	s.mels(out, power)
+	return out
 }
 
 // padded returns the scaled samples with the reflected ones around them.
@@ -166,6 +184,10 @@ func (s *Spectrogram) load(x, frame []float64, samples []float32, n int) {
 	} else {
 		clear(x[s.Frame*Lanes:])
 	}
+	done := 0
+	if n == Lanes && s.Rule != Single && !s.RemoveDC && s.Preemphasis == 0 {
+		done = loadSIMD(x, samples, s.Hop, s.window)
+	}
 	for lane := range n {
 		in := samples[lane*s.Hop:][:s.Frame]
 		switch {
@@ -179,8 +201,8 @@ func (s *Spectrogram) load(x, frame []float64, samples []float32, n int) {
 			}
 			continue
 		}
-		for i, v := range in {
-			x[i*Lanes+lane] = float64(float64(v) * s.window[i])
+		for i := done; i < len(in); i++ {
+			x[i*Lanes+lane] = float64(float64(in[i]) * s.window[i])
 		}
 	}
 }
@@ -224,7 +246,12 @@ func (s *Spectrogram) load32(x []float64, in []float32) {
 // powers writes the powers or amplitudes of each bin.
 func (s *Spectrogram) powers(dst, x []float64) {
 	bins, last := s.Length/2+1, s.Length/2
+	middle := (s.Length - 1) / 2 // bins with an imaginary part
+	done := s.Rule == Complex64 && s.Power == 2 && middle > 0 && powersSIMD(dst[Lanes:], x[Lanes:], middle)
 	for i := range bins {
+		if done && i > 0 && i <= middle {
+			continue
+		}
 		for lane := range Lanes {
 			// The first bin has no imaginary part, nor has the last one of an
 			// even length.
@@ -277,6 +304,9 @@ func (s *Spectrogram) mels(dst, power []float64) {
 	for j := range s.bank {
 		f := &s.bank[j]
 		p := power[f.first*Lanes:]
+		if melSIMD(dst[j*Lanes:], p, f.weights) {
+			continue
+		}
 		var a, b, c, d float64
 		for i, w := range f.weights {
 			q := p[i*Lanes : i*Lanes+Lanes]
@@ -290,13 +320,21 @@ func (s *Spectrogram) mels(dst, power []float64) {
 	}
 }
 
-// store writes n frames of values.
-func (s *Spectrogram) store(dst []float32, values []float64, first, n, frames int) {
+// store writes n frames of values, or of their logarithms.
+func (s *Spectrogram) store(dst []float32, values []float64, first, n, frames int, logged bool) {
 	rows := s.Rows()
+	plain := logged && s.Log != Decibel && len(s.mean) == 0 && len(s.std) == 0
 	for j := range rows {
 		v := values[j*Lanes:][:n]
+		if plain && n == Lanes && !s.FramesFirst {
+			to := dst[j*frames+first:][:Lanes]
+			to[0], to[1], to[2], to[3] = float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])
+			continue
+		}
 		for lane, x := range v {
-			x = s.value(x, j)
+			if !plain {
+				x = s.value(x, j, logged)
+			}
 			if s.FramesFirst {
 				dst[(first+lane)*rows+j] = float32(x)
 			} else {
@@ -306,16 +344,19 @@ func (s *Spectrogram) store(dst []float32, values []float64, first, n, frames in
 	}
 }
 
-// value returns a value of row j.
-func (s *Spectrogram) value(x float64, j int) float64 {
-	x = max(x, s.Floor)
-	switch s.Log {
-	case Natural:
-		x = Log(x)
-	case Decimal:
-		x = Log10(x)
-	case Decibel:
-		x = float64(float64(30-10*s.Power) * Log10(x))
+// value returns a value of row j. logged says that x is its logarithm.
+func (s *Spectrogram) value(x float64, j int, logged bool) float64 {
+	if !logged {
+		x = max(x, s.Floor)
+		switch s.Log {
+		case Natural:
+			x = Log(x)
+		case Decimal, Decibel:
+			x = Log10(x)
+		}
+	}
+	if s.Log == Decibel {
+		x = float64(float64(30-10*s.Power) * x)
 	}
 	if len(s.mean) > 0 {
 		x -= s.mean[j]

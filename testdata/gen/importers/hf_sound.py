@@ -6,6 +6,7 @@ Run with Python 3.11, NumPy 2.4.6 and transformers 5.23.0 (with torch 2.15.0, wh
 torchaudio), on x86-64 with AVX2. Whisper runs its path without torch. Every run gives the same bytes.
 """
 
+import hashlib
 import importlib
 import inspect
 import json
@@ -100,7 +101,7 @@ def outputs(name, config, x, rate):
         if a.dtype.kind == "f":
             assert a.dtype == np.float32, (name, key, a.dtype)
             a = np.nan_to_num(a, nan=3e38, posinf=2e38, neginf=-2e38)  # JSON has no such numbers
-        named[key] = digest(a)
+        named[key] = digest(a) if a.size else {"dtype": a.dtype.name, "shape": list(a.shape), "sha256": hashlib.sha256(b"").hexdigest(), "values": []}
     return named
 
 
@@ -120,8 +121,6 @@ def case(name, config, sounds):
                 raise ValueError
             rate = config.get("sampling_rate", getattr(extractor(name)(), "sampling_rate", None))
             result["outputs"] = outputs(name, config, x, rate)
-            if any(0 in o["shape"] for o in result["outputs"].values()):
-                raise ValueError  # no frames
         except (ValueError, IndexError, RuntimeError):
             result.pop("outputs", None)
             result["refused"] = True
