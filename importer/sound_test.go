@@ -81,7 +81,7 @@ func TestSounds(t *testing.T) {
 		if i%step != 0 {
 			continue
 		}
-		g, err := hf.Import(c.Config)
+		g, err := hf.ImportSamples(c.Config)
 		require.NoError(t, err, "%s", c.Config)
 		require.NotEmpty(t, g.Reference)
 		p, err := datagraph.Compile(g, datagraph.CompileOptions{})
@@ -127,7 +127,7 @@ func TestSoundClasses(t *testing.T) {
 	f := soundGoldens(t)
 	imported := 0
 	for _, c := range f.Classes {
-		_, err := hf.Import([]byte(`{"feature_extractor_type": "` + c + `"}`))
+		_, err := hf.ImportAudio([]byte(`{"feature_extractor_type": "` + c + `"}`))
 		if err == nil {
 			imported++
 			continue
@@ -136,4 +136,67 @@ func TestSoundClasses(t *testing.T) {
 	}
 	t.Logf("%d of %d classes are imported", imported, len(f.Classes))
 	require.Equal(t, 18, imported)
+}
+
+// TestSoundFiles opens the forms in which a model's folder has a feature
+// extractor.
+func TestSoundFiles(t *testing.T) {
+	whisper := `{"feature_extractor_type": "WhisperFeatureExtractor", "n_samples": 480000, "mel_filters": [[1]]}`
+	vit := `{"image_processor_type": "ViTImageProcessor"}`
+	i, err := importer.Lookup("hf")
+	require.NoError(t, err)
+	require.True(t, i.Detect("a.json", []byte(`{"feature_extractor": `+whisper+`}`)))
+	for name, c := range map[string]struct {
+		files map[string]string
+		file  string
+		refs  [2]string // of Import and ImportAudio
+	}{
+		"flat":   {map[string]string{"preprocessor_config.json": whisper}, "preprocessor_config.json", [2]string{"Whisper", "Whisper"}},
+		"nested": {map[string]string{"processor_config.json": `{"feature_extractor": ` + whisper + `, "processor_class": "X"}`}, "processor_config.json", [2]string{"Whisper", "Whisper"}},
+		"both": {map[string]string{"processor_config.json": `{"feature_extractor": ` + whisper + `, "image_processor": ` + vit + `}`},
+			"processor_config.json", [2]string{"ViT", "Whisper"}},
+		"image beside": {map[string]string{"processor_config.json": `{"feature_extractor": ` + whisper + `}`, "preprocessor_config.json": vit},
+			"preprocessor_config.json", [2]string{"ViT", ""}},
+		"model type": {map[string]string{"preprocessor_config.json": `{"do_normalize": true}`, "config.json": `{"model_type": "hubert"}`},
+			"preprocessor_config.json and config.json", [2]string{"Wav2Vec2", "Wav2Vec2"}},
+		"flat both": {map[string]string{"preprocessor_config.json": `{"feature_extractor_type": "WhisperFeatureExtractor", "image_processor_type": "ViTImageProcessor", "do_resize": true, "hop_length": 160}`},
+			"preprocessor_config.json", [2]string{"ViT", "Whisper"}},
+	} {
+		file, data, err := i.Folder(func(name string) ([]byte, error) {
+			if s, ok := c.files[name]; ok {
+				return []byte(s), nil
+			}
+			return nil, os.ErrNotExist
+		})
+		require.NoError(t, err, name)
+		require.Equal(t, c.file, file, name)
+		for k, load := range []func([]byte) (*datagraph.Graph, error){hf.Import, hf.ImportAudio} {
+			g, err := load(data)
+			if c.refs[k] == "" {
+				require.ErrorIs(t, err, importer.ErrUnknownClass, name)
+				continue
+			}
+			require.NoError(t, err, name)
+			require.Contains(t, g.Reference, " "+c.refs[k], name)
+		}
+	}
+	for _, c := range []string{
+		`{"feature_extractor_type": "WhisperFeatureExtractor", "dither": 0.1}`,
+		`{"feature_extractor_type": "WhisperFeatureExtractor", "chunk_length": 2000000}`,
+		`{"feature_extractor_type": "WhisperFeatureExtractor", "padding_side": "left"}`,
+		`{"feature_extractor_type": "WhisperFeatureExtractor", "hop_lenght": 160}`,
+		`{"feature_extractor_type": "WhisperFeatureExtractor", "n_fft": 407}`,
+		`{"feature_extractor_type": "EncodecFeatureExtractor", "feature_size": 2}`,
+		`{"feature_extractor_type": "EncodecFeatureExtractor", "chunk_length_s": 0, "overlap": 0.5}`,
+		`{"feature_extractor_type": "UnivNetFeatureExtractor", "center": true}`,
+		`{"feature_extractor_type": "ClapFeatureExtractor", "truncation": "none"}`,
+		`{"feature_extractor_type": "Gemma3nAudioFeatureExtractor", "per_bin_mean": [1]}`,
+		`{"feature_extractor_type": "SeamlessM4TFeatureExtractor", "stride": 3}`,
+	} {
+		_, err := hf.ImportAudio([]byte(c))
+		var problems importer.Errors
+		require.True(t, errors.As(err, &problems) || errors.Is(err, importer.ErrValue), "%s: %v", c, err)
+	}
+	_, err = hf.ImportAudio([]byte(`{"image_processor_type": "ViTImageProcessor"}`))
+	require.ErrorIs(t, err, importer.ErrUnknownClass)
 }

@@ -63,8 +63,8 @@ const output = "pixel_values"
 func init() {
 	importer.Register(importer.Importer{
 		Name: "hf", Import: Import,
-		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it by default (backend torchvision) or with --backend pil; --backend audio takes the sound of a file with both",
-		Backends: map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL, "audio": ImportAudio},
+		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it by default (backend torchvision) or with --backend pil; --backend audio takes the sound of a file with both, and samples the graph without decoding",
+		Backends: map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL, "audio": ImportAudio, "samples": ImportSamples},
 		Decoders: decoders(),
 		Folder:   folder,
 		Detect: func(base string, head []byte) bool {
@@ -88,7 +88,7 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	}
 	if o == file && file.Peek("image_processor_type") == nil {
 		if part, name, ok := soundPart(file); ok {
-			return importSound(file, part, name)
+			return importSound(file, part, name, true)
 		}
 	}
 	c, err := classOf(o, data)

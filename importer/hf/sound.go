@@ -39,12 +39,21 @@ type soundBuilder struct {
 // with the samples of one sound and their sampling rate, and no other argument.
 // It is the class without torch's or torchaudio's transform, where it has both:
 // WhisperFeatureExtractor without torch, ASTFeatureExtractor and
-// Speech2TextFeatureExtractor without torchaudio. The graph's input is the
-// column samples, float32 (samples) of one channel, at the sampling rate of the
-// file, which Reference states. The outputs have the reference's names and no
-// batch axis. UnivNet's noise_sequence, which is random, is not part of the
-// graph.
-func ImportAudio(data []byte) (*datagraph.Graph, error) {
+// Speech2TextFeatureExtractor without torchaudio. Every other class is an
+// ErrUnsupported that says why. UnivNet's noise_sequence, which is random, is
+// not part of the graph. The outputs have the reference's names and no batch
+// axis.
+//
+// The graph's input is a sound file at the sampling rate of the
+// configuration, whose channels are averaged, if the ops decode_sound and
+// mix_mono are registered. Else it is that of ImportSamples.
+func ImportAudio(data []byte) (*datagraph.Graph, error) { return loadSound(data, true) }
+
+// ImportSamples is ImportAudio for a graph whose input is the column samples:
+// float32 (samples) of one channel at the sampling rate that Reference states.
+func ImportSamples(data []byte) (*datagraph.Graph, error) { return loadSound(data, false) }
+
+func loadSound(data []byte, decode bool) (*datagraph.Graph, error) {
 	file, err := importer.Parse(data)
 	if err != nil {
 		return nil, err
@@ -56,7 +65,7 @@ func ImportAudio(data []byte) (*datagraph.Graph, error) {
 			Text: importer.Describe(file.Peek("feature_extractor_type")) + ", want a feature extractor of sound, such as WhisperFeatureExtractor",
 		})
 	}
-	return importSound(file, part, name)
+	return importSound(file, part, name, decode)
 }
 
 // soundPart returns the object and the class of a file's feature extractor of
@@ -73,8 +82,9 @@ func soundPart(file *importer.Object) (part *importer.Object, name string, ok bo
 	return part, name, ok
 }
 
-// importSound builds the graph of a class.
-func importSound(file, o *importer.Object, name string) (*datagraph.Graph, error) {
+// importSound builds the graph of a class. With decode it starts from a file if
+// it can.
+func importSound(file, o *importer.Object, name string, decode bool) (*datagraph.Graph, error) {
 	if o != file {
 		file.InertAll() // of other processors
 		o = file.Object("feature_extractor")
@@ -101,7 +111,27 @@ func importSound(file, o *importer.Object, name string) (*datagraph.Graph, error
 	if err := file.Err("hf"); err != nil {
 		return nil, err
 	}
+	if decode {
+		b.decodes()
+	}
 	return importer.Finish("hf", b.Graph)
+}
+
+// decodes lets the graph start from a sound file, if the program has the ops.
+func (b *soundBuilder) decodes() {
+	read, err := transforms.UnmarshalParams("decode_sound", 1, fmt.Appendf(nil, `{"sampling_rate": %d}`, b.rate))
+	if err != nil {
+		return
+	}
+	mix, err := transforms.UnmarshalParams("mix_mono", 1, []byte("{}"))
+	if err != nil {
+		return
+	}
+	b.Inputs = []datagraph.Column{{Name: datagraph.Image, Desc: tensor.Encoded()}}
+	b.Steps = append([]datagraph.Step{
+		{Op: read, In: []string{datagraph.Image}, Out: []string{"channels"}},
+		{Op: mix, In: []string{"channels"}, Out: []string{samples}},
+	}, b.Steps...)
 }
 
 // step adds an op with an input and an output.
