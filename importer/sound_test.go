@@ -53,8 +53,8 @@ func samplesOf(t testing.TB, kind string, n int) *tensor.Tensor {
 	return x
 }
 
-// finite replaces numbers that JSON does not have, as hf_sound.py does. The bits
-// of a NaN are the platform's.
+// finite replaces numbers that JSON does not have, as hf_sound.py does. The
+// bits of a NaN are the platform's.
 func finite(x *tensor.Tensor) {
 	if x.DType != tensor.Float32 {
 		return

@@ -69,7 +69,7 @@ func ast(b *soundBuilder) {
 	b.features(s, samples, "features")
 	b.fit(transforms.NewFitSequence(n), "features", "input_values", "mask")
 	if b.Bool("do_normalize", true) {
-		b.step(transforms.NewScaleFeatures(mean, std*2), "input_values", "input_values")
+		b.step(transforms.NewScaleFeatures(mean, float64(std*2)), "input_values", "input_values")
 	}
 	b.Outputs = []string{"input_values"}
 }

@@ -105,7 +105,7 @@ func univNet(b *soundBuilder) {
 	}
 	s := transforms.NewSpectrogram(size, hop)
 	s.Pad, s.Rule, s.Power, s.Root = (size-hop)/2, transforms.SpectrogramRoot32, 1, b.number("mel_floor", 1e-9, 0, largest)
-	s.Mels, s.MelLow, s.MelHigh = mels, b.number("fmin", 0, 0, importer.MaxSide), float64(b.rate)/2
+	s.Mels, s.MelLow, s.MelHigh = mels, b.number("fmin", 0, 0, importer.MaxSide), float64(float64(b.rate)/2)
 	if f, ok := b.optional("fmax", 1, importer.MaxSide); ok {
 		s.MelHigh = f
 	}

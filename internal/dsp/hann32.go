@@ -7,7 +7,7 @@ func hann32(n int) []float32 {
 	const turn = 6.2831853071795864769252867665590057
 	t := make([]float32, n)
 	for i := range t {
-		t[i] = 0.5 * (1 - cos32(float32(turn*float32(i))/float32(n)))
+		t[i] = float32(0.5 * (1 - cos32(float32(turn*float32(i))/float32(n))))
 	}
 	return t
 }
@@ -22,7 +22,7 @@ func cos32(x float32) float32 {
 	r := fma(q, -0x1.921fb0p+00, x)
 	r = fma(q, -0x1.5110b4p-22, r)
 	r = fma(q, -0x1.846988p-48, r)
-	z := r * r
+	z := float32(r * r)
 	var v float32
 	k := int(q)
 	if k&1 == 0 {

@@ -166,7 +166,7 @@ func (s *Spectrogram) padded(samples, singles []float32) []float32 {
 	p := singles[:n+2*s.Pad]
 	scale := float32(s.Scale)
 	for i, x := range samples {
-		p[s.Pad+i] = x * scale
+		p[s.Pad+i] = float32(x * scale)
 	}
 	inner := p[s.Pad:][:n]
 	for i := range s.Pad {
@@ -234,7 +234,7 @@ func (s *Spectrogram) load32(x []float64, in []float32) {
 		switch {
 		case s.Preemphasis == 0:
 		case i == 0:
-			d = v * float32(1-s.Preemphasis)
+			d = float32(v * float32(1-s.Preemphasis))
 		default:
 			d = v - float32(c*last)
 		}
@@ -296,7 +296,7 @@ func hypot32(re, im float32) float32 {
 		return 0
 	}
 	r := im / re
-	return re * float32(math.Sqrt(float64(exactmath.FMA32(r, r, 1))))
+	return float32(re * float32(math.Sqrt(float64(exactmath.FMA32(r, r, 1)))))
 }
 
 // mels writes the sums of each filter.
