@@ -197,6 +197,12 @@ func TestSoundFiles(t *testing.T) {
 		var problems importer.Errors
 		require.True(t, errors.As(err, &problems) || errors.Is(err, importer.ErrValue), "%s: %v", c, err)
 	}
-	_, err = hf.ImportAudio([]byte(`{"image_processor_type": "ViTImageProcessor"}`))
-	require.ErrorIs(t, err, importer.ErrUnknownClass)
+	for in, want := range map[string]string{
+		`{"image_processor_type": "ViTImageProcessor"}`:        "missing",
+		`{"feature_extractor_type": "WisperFeatureExtractor"}`: `did you mean "WhisperFeatureExtractor"?`,
+	} {
+		_, err = hf.ImportAudio([]byte(in))
+		require.ErrorIs(t, err, importer.ErrUnknownClass)
+		require.ErrorContains(t, err, want)
+	}
 }

@@ -2,10 +2,13 @@ package hf
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -60,25 +63,27 @@ func loadSound(data []byte, decode bool) (*datagraph.Graph, error) {
 	}
 	part, name, ok := soundPart(file)
 	if !ok {
-		return nil, fmt.Errorf("importer: hf: %w", &importer.Error{
-			Kind: importer.ErrUnknownClass, Path: "feature_extractor_type",
-			Text: importer.Describe(file.Peek("feature_extractor_type")) + ", want a feature extractor of sound, such as WhisperFeatureExtractor",
-		})
+		text := "missing, want a feature extractor of sound, such as WhisperFeatureExtractor"
+		if name != "" {
+			text = importer.Describe(name) + ", want a feature extractor of sound"
+			if near := registry.Suggest(name, slices.Collect(maps.Keys(sounds))); near != "" {
+				text += fmt.Sprintf("; did you mean %q?", near)
+			}
+		}
+		return nil, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnknownClass, Path: "feature_extractor_type", Text: text})
 	}
 	return importSound(file, part, name, decode)
 }
 
-// soundPart returns the object and the class of a file's feature extractor of
-// sound. ok is false if it has none.
+// soundPart returns the object and the class of a file's feature extractor. ok
+// is false if it is none of sound.
 func soundPart(file *importer.Object) (part *importer.Object, name string, ok bool) {
 	part = file
 	if inner, nested := file.Peek("feature_extractor").(*importer.Object); nested {
 		part = inner
 	}
-	name, ok = part.Peek("feature_extractor_type").(string)
-	if _, known := sounds[name]; !known {
-		return nil, "", false
-	}
+	name, _ = part.Peek("feature_extractor_type").(string)
+	_, ok = sounds[name]
 	return part, name, ok
 }
 
