@@ -144,8 +144,8 @@ func (o *FitSequence) Infer(dst, in []tensor.Desc) error {
 	}
 	n := d.Shape.At(0)
 	if n != tensor.Unknown {
-		if n > maxSamples {
-			return inputErr("%v, want at most %d rows", d, maxSamples)
+		if n > maxSequence {
+			return inputErr("%v, want at most %d rows", d, maxSequence)
 		}
 		if !o.Cut && o.Max > 0 && n > o.Max {
 			return inputErr("%v, want at most %d rows", d, o.Max)
@@ -168,9 +168,9 @@ func (o *FitSequence) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// maxSamples is the largest number of rows of a sequence that grows: some three
+// maxSequence is the largest number of rows of a sequence that grows: some three
 // hours of sound at 48 kHz.
-const maxSamples = 1 << 29
+const maxSequence = 1 << 29
 
 // Apply copies the rows.
 func (o *FitSequence) Apply(c *Context, dst, src []*tensor.Tensor) error {

@@ -281,8 +281,8 @@ func (o *Spectrogram) Infer(dst, in []tensor.Desc) error {
 	config := o.config()
 	frames := tensor.Unknown
 	if n := d.Shape.At(0); n != tensor.Unknown {
-		if n > maxSamples {
-			return inputErr("%v, want at most %d samples", d, maxSamples)
+		if n > maxSequence {
+			return inputErr("%v, want at most %d samples", d, maxSequence)
 		}
 		var ok bool
 		if frames, ok = config.Frames(n); !ok {
