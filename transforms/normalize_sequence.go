@@ -42,8 +42,7 @@ func (r *SequenceRule) UnmarshalText(t []byte) error {
 // NormalizeSequence gives the values of a sequence a mean of 0 and a variance
 // of 1, by its rule. It takes float32 without a layout: rows of samples for
 // whole, a matrix of rows and columns for the other rules, of two columns or
-// more for cmvn. It keeps the
-// description.
+// more for cmvn. It keeps the description.
 //
 // All arithmetic is float32, except that sums are divided in float64 for whole
 // and bins. The variance of a constant column is 0, so cmvn divides 0 by 0

@@ -10,7 +10,6 @@ const (
 	HTK    Scale = iota // 2595 log10(1 + f/700)
 	Slaney              // 3f/200 up to 1000 Hz, then 15 + 27 ln(f/1000)/ln 6.4
 	Kaldi               // 1127 ln(1 + f/700)
-	scales              // their number
 )
 
 // Mels describes a bank of triangular filters.

@@ -23,7 +23,6 @@ const (
 	// Single windows in float32, rounds to complex64, and computes amplitudes
 	// in float32: Gemma 3n. Frames need one sample more.
 	Single
-	rules // their number
 )
 
 // Logarithm is the last function of a spectrogram.
@@ -35,7 +34,6 @@ const (
 	Natural           // ln
 	Decimal           // log10
 	Decibel           // 10 log10 of powers, 20 log10 of amplitudes
-	logarithms
 )
 
 // Config describes a spectrogram. Every step is that of package transforms' op

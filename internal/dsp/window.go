@@ -17,7 +17,6 @@ const (
 	Povey
 	Blackman
 	Boxcar
-	windows // their number
 )
 
 // Table returns the window of n numbers, rounded correctly but for Povey, whose
