@@ -168,8 +168,8 @@ func (o *FitSequence) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// maxSequence is the largest number of rows of a sequence that grows: some three
-// hours of sound at 48 kHz.
+// maxSequence is the largest number of rows of a sequence that grows: some
+// three hours of sound at 48 kHz.
 const maxSequence = 1 << 29
 
 // Apply copies the rows.
