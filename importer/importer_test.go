@@ -66,6 +66,8 @@ func importAs(t testing.TB, name string, config []byte) (*datagraph.Graph, error
 	switch name {
 	case "hf-pil":
 		return hf.ImportPIL(config)
+	case "hf-audio":
+		return hf.ImportAudio(config)
 	case "torchvision-tensor":
 		return torchvision.ImportTensor(config)
 	}
@@ -247,7 +249,8 @@ func TestRefusals(t *testing.T) {
 		{"hf", `{"pretrained_cfg":{"tag":"a","normalize":false}}`, importer.ErrUnknownKey, []string{"pretrained_cfg.normalize"}},
 		{"hf", `{"pretrained_cfg":{"in_chans":1}}`, importer.ErrValue, []string{"pretrained_cfg.in_chans", "1", "3"}},
 		{"hf", `{"image_processor_type":"ViT"}`, importer.ErrUnknownClass, []string{`"ViT"`}},
-		{"hf", `{"feature_extractor_type":"Wav2Vec2FeatureExtractor"}`, importer.ErrUnknownClass, []string{"feature_extractor_type", "Wav2Vec2"}},
+		{"hf", `{"feature_extractor_type":"ParakeetFeatureExtractor"}`, importer.ErrUnsupported, []string{"feature_extractor_type", "Parakeet", "torch.stft"}},
+		{"hf", `{"feature_extractor_type":"Wav2Vec3FeatureExtractor"}`, importer.ErrUnknownClass, []string{"feature_extractor_type", "Wav2Vec3"}},
 		{"hf", `{"image_processor_type":"ViTImageProcessor","zz":1,"resize":{},"crop_pct":0.9}`, importer.ErrUnknownKey, []string{"crop_pct: it changes no pixel", "ViTImageProcessor", "ConvNextImageProcessor reads it", "--ignore-key crop_pct", "it may change pixels", "ViTImageProcessor", "zz: it changes no pixel", "--ignore-key zz"}},
 		{"hf", `{"image_processor_type":"ViTImageProcessor","do_flip_channel_order":true}`, importer.ErrUnknownKey, []string{"do_flip_channel_order"}},
 		{"hf", `{"image_processor_type":"CLIPImageProcessor","include_top":true}`, importer.ErrUnknownKey, []string{"include_top"}},
@@ -433,12 +436,19 @@ func FuzzImport(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(b)
 	}
+	b, err := os.ReadFile("testdata/sounds.json")
+	require.NoError(f, err)
+	var sounds soundFile
+	require.NoError(f, json.Unmarshal(b, &sounds))
+	for _, c := range sounds.Cases {
+		f.Add([]byte(c.Config))
+	}
 	f.Add([]byte(`{"mode":"torch","size":[20,30],"interpolation":"bicubic"}`))
 	f.Add([]byte(`{"scalefactor":[0.1,0.2,0.3],"size":[30,20],"mean":[1,2,3],"swapRB":true,"crop":true}`))
 	f.Add([]byte(`{"size":[30,20],"paddingmode":2,"borderValue":[1,2,3],"datalayout":"NHWC"}`))
 	f.Add([]byte(`{"ultralytics":{"imgsz":"(64,)","args":"{'a': \"b\", 'dynamic': True}"}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		for _, name := range append(importer.Names(), "hf-pil", "torchvision-tensor") {
+		for _, name := range append(importer.Names(), "hf-pil", "hf-audio", "torchvision-tensor") {
 			g, err := importAs(t, name, in)
 			if (g == nil) == (err == nil) {
 				t.Fatalf("%s: graph %v, error %v", name, g, err)

@@ -18,7 +18,7 @@ GO=${GO:-go}
 # all importers, every image format and a training, and the mathematics below.
 # goldens: packages with assembly or vectors, the ops and the image formats.
 digest="./tools/digest ./internal/exactmath"
-goldens="./transforms ./internal/kernel/... ./tools/digest ./codec/... ./sound/... ./internal/exactmath"
+goldens="./transforms ./internal/kernel/... ./internal/dsp ./tools/digest ./codec/... ./sound/... ./internal/exactmath"
 # numbers: all packages that compute with floats, for platforms that fuse a
 # product and a sum (arm64, s390x, GOAMD64=v3). GOAMD64=v3 and purego are one
 # platform: it fuses in the Go forms of the kernels too. 386 has no other forms,

@@ -26,6 +26,7 @@ var fewParams = map[string]string{
 	"grayscale":            "three backends, one or three channels",
 	"image_size":           "dtypes",
 	"luma":                 "a switch",
+	"normalize_sequence":   "three rules, and two switches of one",
 	"resize_to":            "interpolations; the size is an input",
 }
 

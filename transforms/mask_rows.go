@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/dsp"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // MaskRows marks the rows of a sequence whose sum is not 0, such as the patches
 // before the padding. A sequence is float32 without a layout, with at least two
@@ -55,7 +58,7 @@ func (o *MaskRows) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	row := len(in) / len(mask)
 	for i := range mask {
 		mask[i] = 0
-		if pairwiseSum(in[i*row:][:row]) != 0 {
+		if dsp.PairwiseSum(in[i*row:][:row]) != 0 {
 			mask[i] = 1
 		}
 	}

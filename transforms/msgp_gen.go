@@ -808,6 +808,21 @@ func (z *Fill) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Fill) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *FitSequence) msgp() []any {
+	return []any{&z.Max, &z.Cut, &z.Length, &z.Chunk, &z.Stride, &z.Multiple, &z.Left, &z.Right, (*uint8)(&z.Mode), &z.AtStart, &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z FitSequence) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *FitSequence) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Max Cut Length Chunk Stride Multiple Left Right Mode AtStart Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z FitSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *FiveCrop) msgp() []any { return []any{&z.Height, &z.Width} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1410,6 +1425,21 @@ func (z *NormalizePad) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z NormalizePad) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *NormalizeSequence) msgp() []any { return []any{(*uint8)(&z.Rule), &z.Mean, &z.Var} }
+
+// MarshalMsg appends the msgp form to b.
+func (z NormalizeSequence) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *NormalizeSequence) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Rule Mean Var")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z NormalizeSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *NormalizedDifference) msgp() []any { return []any{&z.A, &z.B, &z.Epsilon} }
 
@@ -2695,6 +2725,19 @@ func (z *ScaleCoords) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ScaleCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *ScaleFeatures) msgp() []any { return []any{&z.Range, &z.Sub, &z.Div, &z.Mul, &z.Add} }
+
+// MarshalMsg appends the msgp form to b.
+func (z ScaleFeatures) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ScaleFeatures) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Range Sub Div Mul Add")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ScaleFeatures) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *ScaleJitter) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Scale, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
@@ -2789,6 +2832,21 @@ func (z *Solarize) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Solarize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *Spectrogram) msgp() []any {
+	return []any{&z.FrameLength, &z.HopLength, &z.FFTLength, &z.Pad, &z.Scale, &z.RemoveDC, &z.Preemphasis, (*uint8)(&z.Window), &z.Periodic, (*uint8)(&z.Rule), &z.Power, &z.Root, &z.SamplingRate, &z.Mels, (*uint8)(&z.MelScale), &z.MelLow, &z.MelHigh, &z.MelTriangles, &z.MelNorm, &z.Floor, (*uint8)(&z.Log), &z.Mean, &z.Std, &z.FramesFirst}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z Spectrogram) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Spectrogram) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "FrameLength HopLength FFTLength Pad Scale RemoveDC Preemphasis Window Periodic Rule Power Root SamplingRate Mels MelScale MelLow MelHigh MelTriangles MelNorm Floor Log Mean Std FramesFirst")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Spectrogram) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *SplitSide) msgp() []any { return []any{&z.Size} }
 

@@ -3,6 +3,7 @@ package transforms
 import (
 	"math"
 
+	"github.com/infer-prep/infer-prep/internal/dsp"
 	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -100,7 +101,7 @@ func newZoomAxis(c *Context, n, m int, blurred bool) zoomAxis {
 		x := i - radius
 		w[i] = exactmath.NumPyExp(float64(factor * float64(x*x)))
 	}
-	sum := pairwiseSum(w)
+	sum := dsp.PairwiseSum(w)
 	for i := range w {
 		w[i] /= sum
 	}

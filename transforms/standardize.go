@@ -3,6 +3,7 @@ package transforms
 import (
 	"math"
 
+	"github.com/infer-prep/infer-prep/internal/dsp"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -50,45 +51,15 @@ func (o *Standardize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	in, out := tensor.View[float32](s), tensor.View[float32](dst[0])
 	n := float64(len(in))
-	mean := float32(float64(pairwiseSum(in)) / n)
+	mean := float32(float64(dsp.PairwiseSum(in)) / n)
 	for i, x := range in {
 		d := x - mean
 		out[i] = float32(d * d)
 	}
-	std := float32(math.Sqrt(float64(float32(float64(pairwiseSum(out)) / n))))
+	std := float32(math.Sqrt(float64(float32(float64(dsp.PairwiseSum(out)) / n))))
 	std = max(std, float32(1/math.Sqrt(n)))
 	for i, x := range in {
 		out[i] = (x - mean) / std
 	}
 	return nil
-}
-
-// pairwiseSum adds values in the order of NumPy's pairwise_sum.
-func pairwiseSum[T float32 | float64](v []T) T {
-	const lanes, block = 8, 128
-	n := len(v)
-	switch {
-	case n < lanes:
-		sum := T(0)
-		for _, x := range v {
-			sum += x
-		}
-		return sum
-	case n <= block:
-		r := [lanes]T(v[:lanes])
-		i := lanes
-		for ; i < n-n%lanes; i += lanes {
-			for k, x := range v[i : i+lanes] {
-				r[k] += x
-			}
-		}
-		sum := ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
-		for _, x := range v[i:] {
-			sum += x
-		}
-		return sum
-	}
-	half := n / 2
-	half -= half % lanes
-	return pairwiseSum(v[:half]) + pairwiseSum(v[half:])
 }

@@ -37,6 +37,10 @@
 //     the class does anyway: the table former. Others are unknown keys.
 //
 // Every other key that the class's code does not read is an unknown key.
+//
+// A file with a feature extractor of sound and without an image processor gives
+// the graph of the sound; see ImportAudio, which takes the sound of a file with
+// both.
 package hf
 
 import (
@@ -59,12 +63,12 @@ const output = "pixel_values"
 func init() {
 	importer.Register(importer.Importer{
 		Name: "hf", Import: Import,
-		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it by default (backend torchvision) or with --backend pil",
-		Backends: map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL},
+		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it by default (backend torchvision) or with --backend pil; --backend audio takes the sound of a file with both, and samples the graph without decoding",
+		Backends: map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL, "audio": ImportAudio, "samples": ImportSamples},
 		Decoders: decoders(),
 		Folder:   folder,
 		Detect: func(base string, head []byte) bool {
-			return base == preprocessorName || base == processorName || importer.HasKey(head, "image_processor_type", "feature_extractor_type", "image_processor")
+			return base == preprocessorName || base == processorName || importer.HasKey(head, "image_processor_type", "feature_extractor_type", "image_processor", "feature_extractor")
 		},
 	})
 }
@@ -81,6 +85,11 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	file, o, err := parse(data)
 	if err != nil {
 		return nil, err
+	}
+	if o == file && file.Peek("image_processor_type") == nil {
+		if part, name, ok := soundPart(file); ok {
+			return importSound(file, part, name, true)
+		}
 	}
 	c, err := classOf(o, data)
 	if err != nil {

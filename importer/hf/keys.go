@@ -126,6 +126,7 @@ const (
 // typed is the part of a file that names its class.
 type typed struct {
 	ImageProcessor       json.RawMessage `json:"image_processor"`
+	FeatureExtractor     json.RawMessage `json:"feature_extractor"`
 	ImageProcessorType   any             `json:"image_processor_type"`
 	FeatureExtractorType any             `json:"feature_extractor_type"`
 	ModelType            string          `json:"model_type"`
@@ -143,6 +144,9 @@ func folder(read func(string) ([]byte, error)) (string, []byte, error) {
 	if err == nil {
 		err = json.Unmarshal(importer.Text(data), &t) // an invalid one has no image_processor
 		if none := bytes.Equal(t.ImageProcessor, []byte("null")); err != nil || len(t.ImageProcessor) == 0 || none {
+			if soundFile(t.FeatureExtractor) && !namesImage(read) {
+				return name, data, nil
+			}
 			err = fs.ErrNotExist
 		} else {
 			inner := typed{}
@@ -174,8 +178,11 @@ func folder(read func(string) ([]byte, error)) (string, []byte, error) {
 	if c := models[model.ModelType]; class == "" && c != "" {
 		class = c + suffix
 	}
+	key := "image_processor_type"
 	if class == "" {
-		return name, data, nil // Import says what is missing
+		if key, class = "feature_extractor_type", soundModels[model.ModelType]; class == "" {
+			return name, data, nil // Import says what is missing
+		}
 	}
 	var file, inner map[string]json.RawMessage
 	if err := json.Unmarshal(importer.Text(data), &file); err != nil {
@@ -188,11 +195,27 @@ func folder(read func(string) ([]byte, error)) (string, []byte, error) {
 			return name, data, nil
 		}
 	}
-	if inner["image_processor_type"], err = json.Marshal(class); err != nil {
+	if inner[key], err = json.Marshal(class); err != nil {
 		return name, data, err
 	}
 	data, err = json.Marshal(inner)
 	return name + " and " + configName, data, err
+}
+
+// soundFile reports whether a feature_extractor is one of sound.
+func soundFile(inner []byte) bool {
+	var t typed
+	_ = json.Unmarshal(inner, &t)
+	name, _ := t.FeatureExtractorType.(string)
+	_, ok := sounds[name]
+	return ok
+}
+
+// namesImage reports whether preprocessor_config.json names an image processor.
+func namesImage(read func(string) ([]byte, error)) bool {
+	var t typed
+	data, err := read(preprocessorName)
+	return err == nil && json.Unmarshal(importer.Text(data), &t) == nil && t.ImageProcessorType != nil
 }
 
 // nearest returns the class that reads most of a file, for a file whose class

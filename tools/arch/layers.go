@@ -97,6 +97,7 @@ var Layers = []Layer{
 		{Path: "internal/hdf5", May: []string{compress}},
 		{Path: "internal/hexdoc", May: []string{testify}},
 		{Path: "internal/exactmath"},
+		{Path: "internal/dsp", May: []string{"internal/cpu", "internal/exactmath"}},
 		{Path: "internal/kernel", May: []string{"internal/cpu", "internal/exactmath"}},
 		{Path: "internal/lazyregexp"},
 		{Path: "internal/lmdb"},
@@ -172,7 +173,7 @@ var Layers = []Layer{
 		{Path: "sound/all", May: []string{"sound/flac", "sound/wav"}},
 	}},
 	{"graphs", []Package{
-		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/exactmath", "internal/kernel", "internal/lazy", "internal/msgpack", "internal/registry", "internal/spec", "rng", "sound", "tensor"}},
+		{Path: "transforms", May: []string{"codec", "internal/dsp", "internal/enum", "internal/errfmt", "internal/exactmath", "internal/kernel", "internal/lazy", "internal/msgpack", "internal/registry", "internal/spec", "rng", "sound", "tensor"}},
 		{Path: "transforms/all", May: []string{"transforms"}},
 		{Path: "transforms/classification", May: []string{"transforms"}},
 		{Path: "transforms/plugin", May: []string{"internal/clib", "internal/msgpack", "internal/registry", "tensor", "transforms"}},

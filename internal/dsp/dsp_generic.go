@@ -1,0 +1,13 @@
+//go:build !amd64 || purego
+
+package dsp
+
+func passSIMD(*pass, []float64, []float64) bool { return false }
+
+func loadSIMD([]float64, []float32, int, []float64) int { return 0 }
+
+func powersSIMD([]float64, []float64, int) bool { return false }
+
+func melSIMD([]float64, []float64, []float64) bool { return false }
+
+func logSIMD([]float64, float64, bool) (done, ok bool) { return false, false }

@@ -1,0 +1,57 @@
+package dsp
+
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/exactmath"
+)
+
+// Window is the shape of a window.
+type Window uint8
+
+// The windows, as NumPy's functions of their names compute them. Povey is Hann
+// to the power of 0.85, and Boxcar is 1.
+const (
+	Hann Window = iota
+	Hamming
+	Povey
+	Blackman
+	Boxcar
+)
+
+// Table returns the window of n numbers, rounded correctly but for Povey, whose
+// error is below 2 units in the last place. A periodic window is the first n
+// numbers of the symmetric one of n+1.
+func (w Window) Table(n int, periodic bool) []float64 {
+	size := n
+	if periodic {
+		size++
+	}
+	t := make([]float64, n)
+	for i := range t {
+		t[i] = w.at(i, size)
+	}
+	return t
+}
+
+// at returns number i of the symmetric window of n.
+func (w Window) at(i, n int) float64 {
+	if n == 1 || w == Boxcar {
+		return 1
+	}
+	angle := func(times float64) float64 {
+		_, cos := exactmath.SinCos(float64(float64(times*math.Pi)*float64(1-n+2*i)) / float64(n-1))
+		return cos
+	}
+	switch w {
+	case Hamming:
+		return 0.54 + float64(0.46*angle(1))
+	case Blackman:
+		return 0.42 + float64(0.5*angle(1)) + float64(0.08*angle(2))
+	}
+	v := 0.5 + float64(0.5*angle(1))
+	if w == Povey {
+		v = exactmath.Pow(v, 0.85)
+	}
+	return v
+}
