@@ -30,8 +30,8 @@ type RowDecoder interface {
 //
 // JPEG needs memory for a few rows and computes no pixels outside the region.
 // PNG needs memory for two rows, TIFF for a row of strips or tiles of the
-// region. Other formats, interlaced PNG, and images that have to be turned are
-// decoded whole first.
+// region, JPEG 2000 for a row of tiles in order. Other formats, interlaced PNG,
+// and images that have to be turned are decoded whole first.
 //
 // A region that is empty or not within the image is an error.
 func (i *Image) DecodeRows(sink RowSink, region Region) error {

@@ -136,14 +136,20 @@ func style(segment []byte, comps int, coc bool) (first, last int, k coding, laye
 // codings passes each COD and COC to visit, of the main header and of tiles. It
 // reads markers as OpenJPEG does. Where OpenJPEG gives up, so does it.
 func (s *size) codings(data []byte, visit func(first, last int, k *coding, layers int)) {
-	at := s.end
-	u16 := func(at int) uint16 { return binary.BigEndian.Uint16(data[at:]) }
 	segment := func(m uint16, b []byte) {
 		if m == markCOD || m == markCOC {
 			first, last, k, layers := style(b, len(s.comps), m == markCOC)
 			visit(first, last, &k, layers)
 		}
 	}
+	s.parts(data, segment, func(int) {})
+}
+
+// parts passes the segments of all headers to segment, and the tile of each
+// tile-part to tile.
+func (s *size) parts(data []byte, segment func(marker uint16, data []byte), tile func(int)) {
+	at := s.end
+	u16 := func(at int) uint16 { return binary.BigEndian.Uint16(data[at:]) }
 	for len(data)-at >= 2 && u16(at) != markSOT {
 		m := u16(at)
 		if m < 0xFF00 {
@@ -162,7 +168,8 @@ func (s *size) codings(data []byte, visit func(first, last int, k *coding, layer
 		segment(m, data[at+2:at+int(u16(at))])
 		at += int(u16(at))
 	}
-	for len(data)-at >= 12 && u16(at) == markSOT { // tile-parts
+	for len(data)-at >= 12 && u16(at) == markSOT {
+		tile(int(u16(at + 4)))
 		length := int64(binary.BigEndian.Uint32(data[at+6:]))
 		next := int64(at) + length
 		at += 12

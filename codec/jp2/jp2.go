@@ -14,7 +14,8 @@
 // the C library's loader on Linux; codec/all does not have it. Platforms
 // without internal/clib refuse JPEG 2000.
 //
-// Tiles are decoded one after the other, as in Pillow. The mode is Pillow's:
+// Tiles are decoded one after the other, as in Pillow. A crop holds a row of
+// tiles, if they are in order in the file. The mode is Pillow's:
 // gray of more than 8 bits is I;16, shifted up to 16 bits, and other samples of
 // more than 8 bits are rounded to 8, where the highest values wrap to 0, as in
 // Pillow. JP2 files of 9-bit gray have mode L, codestreams I;16. sYCC becomes
@@ -49,9 +50,11 @@ type decoder struct {
 	data []byte
 	o    *codec.Options
 	h    header
-	tile []byte    // samples of a tile
-	rows [4][]byte // of a tile's components, 8 bits a sample
-	size int       // bytes of a sample, for OpenNative
+	tile []byte       // samples of a tile
+	rows [4][]byte    // of a tile's components, 8 bits a sample
+	band codec.Raster // of a row of tiles
+	line []byte
+	size int // bytes of a sample, for OpenNative
 }
 
 // Open implements codec.FormatDecoder.
@@ -86,33 +89,15 @@ func (d *decoder) open(data []byte, o *codec.Options) error {
 
 // Decode implements codec.FormatDecoder.
 func (d *decoder) Decode(dst *codec.Raster) error {
-	data, h := d.data, &d.h
-	limits := d.o.Limits
-	d.data, d.o = nil, nil
-	l, err := load()
-	if err != nil {
-		return unsupported("%v", err)
-	}
-	if err := h.checkCost(data, limits, h.mode.Size()); err != nil {
-		return err
-	}
-	f, err := l.open(data, h.boxed, false)
+	f, u, err := d.begin()
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	if err := f.check(&h.siz); err != nil {
-		return err
-	}
-	u, err := h.unpacker(f.colorSpace())
-	if err != nil {
-		return err
-	}
+	h := &d.h
 	dst.Reset(h.mode, h.width, h.height)
 	clear(dst.Pix) // a tile that the file does not have
-	if h.mode == codec.P {
-		dst.Palette = h.palette
-	}
+	dst.Palette = h.palette
 	for {
 		t, err := f.next(&h.siz, h.width, h.height, &d.tile)
 		if err != nil {
@@ -123,4 +108,32 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		}
 		u.unpack(dst, t, d.tile, &d.rows)
 	}
+}
+
+// begin opens the file, of which header read the header, for decoding. It
+// checks the limits.
+func (d *decoder) begin() (*file, *unpacker, error) {
+	data, h := d.data, &d.h
+	limits := d.o.Limits
+	d.data, d.o = nil, nil
+	l, err := load()
+	if err != nil {
+		return nil, nil, unsupported("%v", err)
+	}
+	if err := h.checkCost(data, limits, h.mode.Size()); err != nil {
+		return nil, nil, err
+	}
+	f, err := l.open(data, h.boxed, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = f.check(&h.siz)
+	if err == nil {
+		u, e := h.unpacker(f.colorSpace())
+		if err = e; err == nil {
+			return f, u, nil
+		}
+	}
+	f.close()
+	return nil, nil, err
 }

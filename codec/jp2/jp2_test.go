@@ -132,6 +132,49 @@ func TestRegions(t *testing.T) {
 	require.ErrorIs(t, err, codec.ErrUnsupported)
 }
 
+// rowSink collects rows.
+type rowSink struct {
+	t    *testing.T
+	next int
+	pix  []byte
+}
+
+func (s *rowSink) Rows(y, n int, pix []byte) {
+	require.Equal(s.t, s.next, y)
+	s.next += n
+	s.pix = append(s.pix, pix...)
+}
+
+// TestRows: the rows of a region are those of the whole.
+func TestRows(t *testing.T) {
+	need(t)
+	var d codec.Decoder
+	rng := rand.New(rand.NewSource(1))
+	for name, want := range goldens(t) {
+		if strings.HasPrefix(name, "refused_") {
+			continue
+		}
+		data := read(t, name)
+		if want.Error != "" {
+			_, err := codectest.DecodeRows(&d, &rowSink{t: t}, codec.Region{Width: 1, Height: 1}, data, nil)
+			require.Error(t, err, name)
+			continue
+		}
+		whole, err := codec.Decode(data, nil)
+		require.NoError(t, err)
+		for range 5 {
+			r := codec.Region{Left: rng.Intn(want.Width), Top: rng.Intn(want.Height)}
+			r.Width, r.Height = 1+rng.Intn(want.Width-r.Left), 1+rng.Intn(want.Height-r.Top)
+			sink := &rowSink{t: t, next: r.Top}
+			_, err := codectest.DecodeRows(&d, sink, r, data, nil)
+			require.NoError(t, err)
+			for y := range r.Height {
+				require.Equal(t, whole.Data[((r.Top+y)*want.Width+r.Left)*3:][:r.Width*3], sink.pix[y*r.Width*3:][:r.Width*3], "%s %v", name, r)
+			}
+		}
+	}
+}
+
 // TestHostile decodes damaged files.
 func TestHostile(t *testing.T) {
 	need(t)

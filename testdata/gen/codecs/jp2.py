@@ -191,6 +191,17 @@ def box(data, kind, payload, before):
     return data[:at] + struct.pack(">I4s", 8 + len(payload), kind) + payload + data[at:]
 
 
+def reverse(data):
+    """A codestream with its tile-parts in the other order."""
+    at = start = data.index(b"\xff\x90\x00\x0a")
+    parts = []
+    while data[at : at + 2] == b"\xff\x90":
+        n = struct.unpack(">I", data[at + 6 : at + 10])[0]
+        parts.append(data[at : at + n])
+        at += n
+    return data[:start] + b"".join(parts[::-1]) + data[at:]
+
+
 def enumerated(data, space):
     at = data.index(b"colr") + 7
     return data[:at] + struct.pack(">I", space) + data[at + 4 :]
@@ -258,6 +269,7 @@ def files():
     f["refused_palette_cmyk.jp2"] = palette(4, 20, space=12)
     f["refused_palette_2.jp2"] = palette(2, 20)
     f["refused_palette_pa.jp2"] = palette(3, 20, mode="LA")
+    f["tiles_reversed.j2k"] = reverse(f["rgb_97_tiles.j2k"])
     plain = f["rgb_97.jp2"]
     f["box_before.jp2"] = box(plain, b"xml ", b"x" * 50, b"jp2h")
     f["box_between.jp2"] = box(plain, b"uuid", b"x" * 50, b"jp2c")
