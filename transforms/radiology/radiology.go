@@ -3,8 +3,9 @@
 // into colours: modality_lut, voi_lut, window and palette_lut. The op
 // decode_native gives the samples.
 //
-// All but window take the file as a second input and read its numbers. A file without the number that an op needs is an error that names
-// the element; nothing is guessed.
+// All but window take the file as a second input and read its numbers. A file
+// without the number that an op needs is an error that names the element;
+// nothing is guessed.
 package radiology
 
 import (
