@@ -259,12 +259,12 @@ func TestReadValues(t *testing.T) {
 		Photometric: "MONOCHROME2", Bits: 8, Slope: &two, Centers: []float64{40, -600.5}, Widths: []float64{400, 1000}, Function: "SIGMOID",
 	}, v)
 	for text, e := range map[string]string{
-		`element (0028,1053) "x "`:               element(0x00281053, "DS", "x "),
-		"element (0028,1053) has 2 values":       element(0x00281053, "DS", `1\2`),
-		"LUT Descriptor (0028,3002) has 0 bytes": element(0x00283000, "SQ", "\xfe\xff\x00\xe0\x00\x00\x00\x00"),
-		"entries of 9 bits":                      element(0x00283000, "SQ", item(element(0x00283002, "US", us(1)+us(0)+us(9)))),
-		"LUT Data (0028,3006) has 2 bytes":       element(0x00283000, "SQ", item(element(0x00283002, "US", us(2)+us(0)+us(16))+element(0x00283006, "OW", us(1)))),
-		"entry 0 is 256, of 8 bits":              element(0x00283000, "SQ", item(element(0x00283002, "US", us(1)+us(0)+us(8))+element(0x00283006, "OW", us(256)))),
+		`element (0028,1053) "x "`:                   element(0x00281053, "DS", "x "),
+		"element (0028,1053) has 2 values":           element(0x00281053, "DS", `1\2`),
+		"the LUT descriptor (0028,3002) has 0 bytes": element(0x00283000, "SQ", "\xfe\xff\x00\xe0\x00\x00\x00\x00"),
+		"entries of 9 bits":                          element(0x00283000, "SQ", item(element(0x00283002, "US", us(1)+us(0)+us(9)))),
+		"LUT Data (0028,3006) has 2 bytes":           element(0x00283000, "SQ", item(element(0x00283002, "US", us(2)+us(0)+us(16))+element(0x00283006, "OW", us(1)))),
+		"entry 0 is 256, of 8 bits":                  element(0x00283000, "SQ", item(element(0x00283002, "US", us(1)+us(0)+us(8))+element(0x00283006, "OW", us(256)))),
 	} {
 		_, err := dicom.ReadValues(file(explicit, map[uint32]string{binary.LittleEndian.Uint32([]byte{e[2], e[3], e[0], e[1]}): e}), codec.Limits{})
 		require.ErrorContains(t, err, text)
@@ -303,6 +303,8 @@ func check(t testing.TB, used *codec.Decoder, data []byte) {
 	if codec.Sniff(data) == "dicom" {
 		typed(err)
 	}
+	_, err = dicom.ReadPalette(data, limits)
+	typed(err)
 }
 
 // TestDamage truncates files and changes bytes, most of those of the elements

@@ -31,7 +31,7 @@ type header struct {
 	modality, voi                                    element
 	palette                                          [3]element // descriptors
 	colors                                           [3]element
-	segmented                                        bool
+	segmented, supplemental, alpha                   bool // palettes that are refused
 }
 
 // A named element of errors.
@@ -188,6 +188,11 @@ func (h *header) add(e *element, end int) error {
 		h.colors[e.tag-0x00281201] = *e
 	case 0x00281221, 0x00281222, 0x00281223:
 		h.segmented = true
+	case 0x00281204, 0x00281224:
+		h.alpha = true
+	case 0x00089205: // Pixel Presentation
+		s := string(text(e.value))
+		h.supplemental = s == "MIXED" || s == "COLOR"
 	case 0x00283000:
 		h.modality = *e
 	case 0x00283010:

@@ -23,6 +23,78 @@ type Values struct {
 	VOI             []LUT  // the VOI LUTs
 }
 
+// Palette is the colours of PALETTE COLOR, PS3.3, C.7.9.
+type Palette struct {
+	First  int // the sample that the first entry is for
+	Bits   int // of the entries: 8 or 16
+	Colors [3][]uint16
+}
+
+// ReadPalette reads the palette of a file, as pydicom's apply_color_lut does. A
+// file without one is codec.ErrFormat. Segmented and supplemental palettes, and
+// those with alpha, are codec.ErrUnsupported. The zero limits mean
+// codec.DefaultLimits. Errors are of type *codec.Error.
+func ReadPalette(data []byte, limits codec.Limits) (*Palette, error) {
+	var h header
+	if err := h.parse(data, limits.WithDefaults(), new(inflater)); err != nil {
+		return nil, err
+	}
+	switch {
+	case h.supplemental:
+		return nil, unsupported("a supplemental palette (0008,9205)")
+	case h.alpha:
+		return nil, unsupported("a palette with alpha (0028,1204)")
+	case h.palette[0].tag == 0:
+		return nil, missing("Red Palette Color Lookup Table Descriptor (0028,1101)")
+	case h.colors[0].tag == 0 && h.segmented:
+		return nil, unsupported("a segmented palette (0028,1221)")
+	}
+	n, p, err := h.descriptor(&h.palette[0])
+	if err != nil {
+		return nil, err
+	}
+	t := &Palette{First: p.First}
+	for c := range t.Colors {
+		e := &h.colors[c]
+		if e.tag == 0 {
+			return nil, missing([...]string{"Red", "Green", "Blue"}[c] + " Palette Color Lookup Table Data (0028,120" + string(rune('1'+c)) + ")")
+		}
+		size := len(e.value) / n
+		if size*n != len(e.value) || size != 1 && size != 2 || c > 0 && size*8 != t.Bits {
+			return nil, bad(-1, "a palette of %d bytes: want %d or %d for %d entries, equal for all colours", len(e.value), n, 2*n, n)
+		}
+		if t.Bits = 8 * size; size == 2 && h.syntax.big {
+			return nil, unsupported("a big-endian palette of 16 bits, whose bytes pydicom exchanges")
+		}
+		t.Colors[c] = make([]uint16, n)
+		for i := range t.Colors[c] {
+			if size == 1 {
+				t.Colors[c][i] = uint16(e.value[i])
+			} else {
+				t.Colors[c][i] = h.order.Uint16(e.value[2*i:])
+			}
+		}
+	}
+	return t, nil
+}
+
+// descriptor reads the descriptor of a LUT: the number of its entries, the
+// first sample, and the bits of an entry.
+func (h *header) descriptor(e *element) (n int, t LUT, err error) {
+	if len(e.value) != 6 {
+		return 0, t, bad(-1, "the LUT descriptor (%04x,%04x) has %d bytes: want 6", e.tag>>16, e.tag&0xFFFF, len(e.value))
+	}
+	word := func(i int) int { return int(h.order.Uint16(e.value[2*i:])) }
+	t = LUT{First: word(1), Bits: word(2)}
+	if e.vr == "SS" || e.vr != "US" && h.signed == 1 {
+		t.First = int(int16(word(1)))
+	}
+	if n = word(0); n == 0 {
+		n = maxEntries
+	}
+	return n, t, nil
+}
+
 // LUT is a lookup table of PS3.3, C.11.1.1 and C.11.2.1.1.
 type LUT struct {
 	First int // the sample that the first entry is for
@@ -139,17 +211,10 @@ func (h *header) lut(item *elements) (LUT, error) {
 			data = e
 		}
 	}
-	if len(descriptor.value) != 6 {
-		return LUT{}, bad(-1, "LUT Descriptor (0028,3002) has %d bytes: want 6", len(descriptor.value))
-	}
-	word := func(i int) int { return int(h.order.Uint16(descriptor.value[2*i:])) }
-	t := LUT{First: word(1), Bits: word(2)}
-	if descriptor.vr == "SS" || descriptor.vr != "US" && h.signed == 1 {
-		t.First = int(int16(word(1)))
-	}
-	n := word(0)
-	if n == 0 {
-		n = maxEntries
+	descriptor.tag = 0x00283002
+	n, t, err := h.descriptor(&descriptor)
+	if err != nil {
+		return LUT{}, err
 	}
 	if t.Bits != 8 && (t.Bits < 10 || t.Bits > 16) {
 		return LUT{}, unsupported("LUT Descriptor (0028,3002): entries of %d bits: want 8 or 10 to 16", t.Bits)

@@ -26,6 +26,11 @@
 // for them, WebP is an error; of APNG the tensor would be equal), and GIF whose
 // first frame has a transparent colour or is unlike its screen.
 //
+// ImportTensor16 takes the uint16 tensors of 16-bit PNG and refuses all other
+// files, and those with alpha. Before a conversion the transforms may be
+// CenterCrop, Pad, and Resize by nearest, nearest-exact and bilinear, which
+// torchvision computes in float32 and truncates. Half precision is refused.
+//
 // # What Python does not print
 //
 // A print lacks what torchvision's classes do not print. If that can change the

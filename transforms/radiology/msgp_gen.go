@@ -17,6 +17,19 @@ func (z *ModalityLUT) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ModalityLUT) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *PaletteLUT) msgp() []any { return []any{(*uint8)(&z.DType)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z PaletteLUT) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *PaletteLUT) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "DType")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z PaletteLUT) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *VOILUT) msgp() []any { return []any{&z.Index, (*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.

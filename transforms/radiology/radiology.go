@@ -1,10 +1,11 @@
 // Package radiology registers the ops that turn the stored samples of DICOM
-// files into modality values, such as Hounsfield units, and into windowed ones:
-// modality_lut, voi_lut and window. The op decode_native gives the samples.
+// files into modality values, such as Hounsfield units, into windowed ones, and
+// into colours: modality_lut, voi_lut, window and palette_lut. The op
+// decode_native gives the samples.
 //
-// The ops modality_lut and voi_lut take the file as a second input and read its
-// numbers. A file without the number that an op needs is an error that names
-// the element; nothing is guessed.
+// All but window take the file as a second input and read its numbers. A file
+// without the number that an op needs is an error that names the element;
+// nothing is guessed.
 package radiology
 
 import (
@@ -19,7 +20,9 @@ import (
 
 //msgp:shim tensor.DType as:uint8 using:uint8/tensor.DType
 
-func init() { transforms.Register((*ModalityLUT)(nil), (*VOILUT)(nil), (*Window)(nil)) }
+func init() {
+	transforms.Register((*ModalityLUT)(nil), (*PaletteLUT)(nil), (*VOILUT)(nil), (*Window)(nil))
+}
 
 // paramErr returns an error of kind transforms.ErrParam.
 func paramErr(format string, args ...any) error {

@@ -32,7 +32,8 @@ type goldens struct {
 		VOI      *int
 		result
 	}
-	Windows []struct {
+	Palettes []struct{ File, DType, Digest string }
+	Windows  []struct {
 		Function      radiology.Function
 		Center, Width float64
 		In            string
@@ -182,6 +183,23 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// TestPalettes compares with pydicom's colours.
+func TestPalettes(t *testing.T) {
+	for _, g := range golden(t).Palettes {
+		file, x := open(t, g.File)
+		var d, other tensor.DType = tensor.Uint8, tensor.Uint16
+		if g.DType == "uint16" {
+			d, other = other, d
+		}
+		y, err := run(&radiology.PaletteLUT{DType: d}, x, file)
+		require.NoError(t, err, g.File)
+		require.Equal(t, tensor.Image(d, tensor.HWC, x.Height(), x.Width(), 3), y.Desc)
+		require.Equal(t, g.Digest, digest(y), g.File)
+		_, err = run(&radiology.PaletteLUT{DType: other}, x, file)
+		require.ErrorIs(t, err, codec.ErrUnsupported)
+	}
+}
+
 func TestWindowLiteral(t *testing.T) {
 	x, err := tensor.New(tensor.Image(tensor.Int16, tensor.HWC, 1, 5, 1))
 	require.NoError(t, err)
@@ -211,6 +229,8 @@ func TestErrors(t *testing.T) {
 		text string
 	}{
 		{radiology.NewModalityLUT(), []*tensor.Tensor{x, plain}, "the DICOM file has no Rescale Slope (0028,1053)"},
+		{&radiology.PaletteLUT{DType: tensor.Float32}, []*tensor.Tensor{x, plain}, "dtype is float32, want uint8 or uint16"},
+		{radiology.NewPaletteLUT(), []*tensor.Tensor{f32, plain}, "want samples of one channel, HWC"},
 		{radiology.NewVOILUT(), []*tensor.Tensor{u16, rescale}, "the DICOM file has no Window Center (0028,1050) and no VOI LUT Sequence (0028,3010)"},
 		{&radiology.VOILUT{Index: 2, DType: tensor.Float32}, []*tensor.Tensor{u16, lut}, "VOI LUT Sequence (0028,3010) has 2 items, index is 2"},
 		{&radiology.ModalityLUT{DType: tensor.Uint8}, []*tensor.Tensor{x, plain}, "dtype is uint8, want float32 or float64"},
@@ -231,6 +251,9 @@ func TestErrors(t *testing.T) {
 	_, err = run(radiology.NewModalityLUT(), x, text)
 	var e *codec.Error
 	require.ErrorAs(t, err, &e)
+	_, err = run(radiology.NewPaletteLUT(), x, plain)
+	require.ErrorAs(t, err, &e)
+	require.ErrorContains(t, err, "the file has no Red Palette Color Lookup Table Descriptor (0028,1101)")
 	_, err = run(radiology.NewVOILUT(), u16, short)
 	require.NoError(t, err)
 }

@@ -4,7 +4,7 @@ Needs the packages of requirements-dicom.txt. Takes no arguments; running it aga
 
 codec/dicom/testdata/golden.json has for each file its frames: pixel_array(ds, index=i), the JPEG Baseline ones by the plugin pillow, lossless JPEG
 by pylibjpeg. A digest is the first 16 digits of the SHA-256 of the samples, little-endian. windows: left, top, width, height, digest of frame 0.
-transforms/radiology/testdata/golden.json has results of apply_modality_lut, apply_voi_lut and apply_windowing in float64 and float32.
+transforms/radiology/testdata/golden.json has results of apply_modality_lut, apply_voi_lut, apply_color_lut and apply_windowing in float64 and float32.
 """
 
 import copy
@@ -21,7 +21,7 @@ import pydicom
 from PIL import Image
 from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.encaps import encapsulate, encapsulate_extended
-from pydicom.pixels import apply_modality_lut, apply_voi_lut, apply_windowing, pixel_array
+from pydicom.pixels import apply_color_lut, apply_modality_lut, apply_voi_lut, apply_windowing, pixel_array
 from pydicom.pixels.encoders.native import _encode_segment
 from pydicom.sequence import Sequence
 from pydicom.uid import (DeflatedExplicitVRLittleEndian, ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian, JPEGBaseline8Bit,
@@ -303,12 +303,30 @@ def values():
     case("modality_lut_signed", ct, (True, None), bits=13, ModalityLUTSequence=[lut(-2000, 16, m16)])
     case("modality_lut_implicit", ct, (True, None), bits=13, ModalityLUTSequence=[lut(-2000, 16, m16)], syntax=ImplicitVRLittleEndian)
     case("modality_lut_8", u8, (True, None), ModalityLUTSequence=[lut(20, 8, m8)])
-    case("modality_lut_all", u16, (True, None), bits=12, ModalityLUTSequence=[lut(0, 16, rng.randint(0, 65536, 65536))])
+    case("modality_lut_all", u16, (True, None), bits=12, ModalityLUTSequence=[lut(0, 16, np.arange(65536) // 16 * 7)], syntax=DeflatedExplicitVRLittleEndian)
     v12 = rng.randint(0, 4096, 2000)
     case("voi_lut", u16, (False, 0), (False, 1), bits=12, VOILUTSequence=[lut(300, 12, v12), lut(0, 16, m16)])
     case("voi_lut_signed", ct, (False, 0), bits=13, VOILUTSequence=[lut(-1000, 12, v12)], WindowCenter="1", WindowWidth="2")
     case("voi_lut_8", u8, (False, 0), VOILUTSequence=[lut(20, 8, m8)])
     case("voi_lut_of_modality", u16, (True, 0), VOILUTSequence=[lut(-800, 12, v12)], **(hu | {"RescaleSlope": "1.3"}))
+    palettes = []
+    for name, a, bits, first, n, syntax in (
+        ("palette_8", scene("u1"), 8, 0, 256, ExplicitVRLittleEndian), ("palette_16", scene("u1"), 16, 0, 256, ImplicitVRLittleEndian),
+        ("palette_first", scene("u1"), 16, 30, 100, ExplicitVRLittleEndian), ("palette_wraps", scene("u2", bits=12), 8, 100, 200, ExplicitVRLittleEndian),
+        ("palette_signed", scene("i2", bits=9), 16, -100, 300, ExplicitVRLittleEndian), ("palette_all", scene("u2"), 16, 0, 65536, DeflatedExplicitVRLittleEndian),
+    ):
+        ds = dataset(a, photometric="PALETTE COLOR")
+        for c in ("Red", "Green", "Blue"):
+            setattr(ds, f"{c}PaletteColorLookupTableDescriptor", [n % 65536, first, bits])
+            ds[f"{c}PaletteColorLookupTableDescriptor"].VR = "SS" if first < 0 else "US"
+            setattr(ds, f"{c}PaletteColorLookupTableData", (rng.randint(0, 2**bits, n) if n < 65536 else np.arange(n) // 16 * 5).astype(f"<u{bits // 8}").tobytes())
+            ds[f"{c}PaletteColorLookupTableData"].VR = "OW"
+        ds.PixelData = a.tobytes()
+        ds["PixelData"].VR = "OW"
+        path = save(name, ds, syntax, VALUES)
+        ds = pydicom.dcmread(path)
+        r = apply_color_lut(pixel_array(ds), ds)
+        palettes.append({"file": path.name, "dtype": r.dtype.name, "digest": digest(r)})
     windows = []
     a = scene("i2", bits=13)[0, ..., 0]
     for f in ("LINEAR", "LINEAR_EXACT", "SIGMOID"):
@@ -319,7 +337,7 @@ def values():
             for src in (a, (a * np.float64(1.7) - 3).astype(np.float32), a * np.float64(0.123)):
                 r = apply_windowing(src, ds)
                 windows.append({"function": f.lower(), "center": center, "width": width, "in": src.dtype.name, **results(r, f == "SIGMOID")})
-    (VALUES / "golden.json").write_text(json.dumps({"files": out, "windows": windows}, indent=0) + "\n")
+    (VALUES / "golden.json").write_text(json.dumps({"files": out, "windows": windows, "palettes": palettes}, indent=0) + "\n")
 
 
 if __name__ == "__main__":

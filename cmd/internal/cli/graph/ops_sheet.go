@@ -141,12 +141,20 @@ func runSheet(in *tensor.Tensor, ops ...transforms.Op) (*tensor.Tensor, error) {
 	return out[0].Clone(), nil
 }
 
-// sheetDICOM returns the numbers of a DICOM file: a rescale and a window.
+// sheetDICOM returns the numbers of a DICOM file: a rescale, a window and a
+// palette.
 func sheetDICOM() *tensor.Tensor {
 	b := append(make([]byte, 128), "DICM"...)
+	var colors [3][]byte
+	for i := range 128 {
+		colors[0], colors[1], colors[2] = append(colors[0], byte(2*i)), append(colors[1], byte(255-2*i)), append(colors[2], 128)
+	}
+	const descriptor = "\x80\x00\x40\x00\x08\x00" // 128 entries from 64 on
 	for _, e := range []struct{ tag, vr, value string }{
 		{"\x02\x00\x10\x00", "UI", "1.2.840.10008.1.2.1\x00"}, {"\x28\x00\x04\x00", "CS", "MONOCHROME2 "}, {"\x28\x00\x01\x01", "US", "\x08\x00"},
 		{"\x28\x00\x50\x10", "DS", "128 "}, {"\x28\x00\x51\x10", "DS", "100 "}, {"\x28\x00\x52\x10", "DS", "-1000 "}, {"\x28\x00\x53\x10", "DS", "2 "},
+		{"\x28\x00\x01\x11", "US", descriptor}, {"\x28\x00\x02\x11", "US", descriptor}, {"\x28\x00\x03\x11", "US", descriptor},
+		{"\x28\x00\x01\x12", "US", string(colors[0])}, {"\x28\x00\x02\x12", "US", string(colors[1])}, {"\x28\x00\x03\x12", "US", string(colors[2])},
 	} {
 		b = append(append(append(b, e.tag...), e.vr...), byte(len(e.value)), 0)
 		b = append(b, e.value...)
