@@ -74,6 +74,9 @@ func (o *DataMask) Validate() error {
 
 // Infer describes the mask.
 func (o *DataMask) Infer(dst, in []tensor.Desc) error {
+	if !bandOps {
+		return notInSmall("data_mask")
+	}
 	d := in[0]
 	if err := wantImage(d); err != nil {
 		return err
@@ -103,6 +106,9 @@ func wantNoData(d tensor.Desc, noData []float64) error {
 
 // Apply compares.
 func (o *DataMask) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	if !bandOps {
+		return notInSmall("data_mask")
+	}
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err

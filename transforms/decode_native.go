@@ -106,7 +106,7 @@ func (o *DecodeNative) takes(n codec.Native) bool {
 func (o *DecodeNative) open(c *Context, src *tensor.Tensor) (*codec.NativeImage, error) {
 	s := &c.scratch.decode
 	s.image, s.native, s.data = nil, nil, nil // the decoder has one image
-	i, err := s.decoder.OpenNative(src.Data, &codec.Options{Limits: c.Limits, Frame: o.Frame})
+	i, err := s.decoder.OpenNative(src.Data, &codec.Options{Limits: c.Limits, Frame: o.Frame, Workers: min(c.scratch.workers, len(src.Data)/workerBytes)})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"testing"
@@ -60,6 +61,34 @@ func TestDecodeNative(t *testing.T) {
 		err := c.op.InferData(NewContext(codec.Limits{}), out[:], []*tensor.Tensor{tensor.FromBytes(c.data)})
 		require.ErrorIs(t, err, codec.ErrUnsupported, c.text)
 		require.ErrorContains(t, err, c.text)
+	}
+}
+
+// TestDecodeNativeWorkers decodes a large file by one and by several
+// goroutines.
+func TestDecodeNativeWorkers(t *testing.T) {
+	const side = 500
+	le := binary.LittleEndian
+	file := []byte("II*\x00")
+	file = le.AppendUint32(file, 8+2*side*side)
+	for i := range side * side {
+		file = le.AppendUint16(file, uint16(i*i))
+	}
+	tags := [][2]uint32{{256, side}, {257, side}, {258, 16}, {259, 1}, {262, 1}, {273, 8}, {277, 1}, {278, side}, {279, 2 * side * side}}
+	file = le.AppendUint16(file, uint16(len(tags)))
+	for _, tag := range tags {
+		file = le.AppendUint16(le.AppendUint16(file, uint16(tag[0])), 4)
+		file = le.AppendUint32(le.AppendUint32(file, 1), tag[1])
+	}
+	file = le.AppendUint32(file, 0)
+	for _, workers := range []int{0, 1, 4} {
+		c := newContext()
+		c.SetWorkers(workers)
+		out, err := run(c, NewDecodeNative(tensor.Uint16, 1), tensor.FromBytes(file))
+		require.NoError(t, err)
+		for i, v := range tensor.View[uint16](out[0]) {
+			require.Equal(t, uint16(i*i), v)
+		}
 	}
 }
 

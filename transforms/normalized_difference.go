@@ -1,6 +1,10 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // NormalizedDifference computes (a - b) / (a + b + Epsilon) of two channels of
 // every pixel, such as the vegetation index NDVI of near infrared and red. It
@@ -49,6 +53,9 @@ func (o *NormalizedDifference) Validate() error {
 
 // Infer describes an image of one channel.
 func (o *NormalizedDifference) Infer(dst, in []tensor.Desc) error {
+	if !bandOps {
+		return notInSmall("normalized_difference")
+	}
 	d := in[0]
 	if err := wantImage(d, bandTypes...); err != nil {
 		return err
@@ -63,8 +70,16 @@ func (o *NormalizedDifference) Infer(dst, in []tensor.Desc) error {
 // bandTypes are the types of the ops on the bands of scenes.
 var bandTypes = []tensor.DType{tensor.Uint8, tensor.Uint16, tensor.Int16, tensor.Float32}
 
+// notInSmall returns the error of an op that small builds leave out.
+func notInSmall(op string) error {
+	return errfmt.Errorf("%w: %s is not in the small build", codec.ErrUnsupported, op)
+}
+
 // Apply computes the index.
 func (o *NormalizedDifference) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	if !bandOps {
+		return notInSmall("normalized_difference")
+	}
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err

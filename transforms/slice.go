@@ -231,6 +231,13 @@ func gatherAxis(dst []byte, src *tensor.Tensor, at *[tensor.MaxRank][]int64, n, 
 		return dst[copy(dst[:block], src.Data[from*size:]):]
 	}
 	if axis < n {
+		if axis == last-1 { // such as the bands of an HWC image
+			step := src.Strides[axis] * size
+			for _, i := range at[axis] {
+				dst = dst[copy(dst[:block], src.Data[from*size+int(i)*step:]):]
+			}
+			return dst
+		}
 		for _, i := range at[axis] {
 			dst = gatherAxis(dst, src, at, n, axis+1, last, from+int(i)*src.Strides[axis], block)
 		}
