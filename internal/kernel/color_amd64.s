@@ -1298,3 +1298,47 @@ loop:
 	JNZ       loop
 	VZEROUPPER
 	RET
+
+// func rearrangeWholeAVX2(dst *byte, src *byte, n int, masks *[192]uint8, shift int)
+// Requires: AVX, AVX2
+TEXT ·rearrangeWholeAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    masks+24(FP), BX
+	MOVQ    shift+32(FP), SI
+	LEAQ    (CX)(SI*1), DI
+	SUBQ    SI, CX
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	VMOVDQU 64(BX), Y2
+	VMOVDQU 96(BX), Y3
+	VMOVDQU 128(BX), Y4
+	VMOVDQU 160(BX), Y5
+
+loop:
+	VMOVDQU (CX), Y6
+	VMOVDQU (DI), Y7
+	VPSHUFB Y0, Y6, Y6
+	VPSHUFB Y1, Y7, Y7
+	VPOR    Y6, Y7, Y6
+	VMOVDQU Y6, (AX)
+	VMOVDQU 32(CX), Y6
+	VMOVDQU 32(DI), Y7
+	VPSHUFB Y2, Y6, Y6
+	VPSHUFB Y3, Y7, Y7
+	VPOR    Y6, Y7, Y6
+	VMOVDQU Y6, 32(AX)
+	VMOVDQU 64(CX), Y6
+	VMOVDQU 64(DI), Y7
+	VPSHUFB Y4, Y6, Y6
+	VPSHUFB Y5, Y7, Y7
+	VPOR    Y6, Y7, Y6
+	VMOVDQU Y6, 64(AX)
+	ADDQ    $0x60, CX
+	ADDQ    $0x60, DI
+	ADDQ    $0x60, AX
+	DECQ    DX
+	JNZ     loop
+	VZEROUPPER
+	RET

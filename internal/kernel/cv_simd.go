@@ -217,38 +217,40 @@ func cvHalf(dst, a, b []uint8, ch int) int {
 	return n
 }
 
-// canPick reports whether pickRow accepts the indices. A dword of the assembly
-// holds up to 4 times an index.
-func canPick(inW, size int, xs []int32) bool {
+// canPick reports whether pickRow accepts the indices, and how many of the
+// first are not the last pixel of a row. A dword of the assembly holds up to 4
+// times an index.
+func canPick(inW, size int, xs []int32) (ok bool, inner int) {
 	if (size != 1 && size != 3 && size != 4) || inW > 1<<28 || !hasSIMD() {
-		return false
+		return false, 0
 	}
-	for _, x := range xs {
+	inner = len(xs)
+	for i, x := range xs {
 		if x < 0 || int(x) >= inW {
-			return false
+			return false, 0
+		}
+		if int(x) == inW-1 && i < inner {
+			inner = i
 		}
 	}
-	return true
+	return true, inner
 }
 
-// pickRow copies the pixels at xs. src starts at the row and extends to the end
-// of the image.
-func pickRow(dst, src []uint8, inW, size int, xs []int32) int {
-	n, reads := len(xs), 4
-	switch size {
-	case 1:
-		reads = pick1Reads
-	case 3:
-		n = max(n-pick3Spare, 0)
-	}
-	if (inW-1)*size+reads > len(src) {
-		return 0
+// pickRow copies the first pixels at xs, of which the first inner are not the
+// last pixel of a row, and returns how many. src starts at the row and extends
+// to the end of the image.
+func pickRow(dst, src []uint8, inW, size int, xs []int32, inner int) int {
+	n := len(xs)
+	if size == 3 { // which accesses one byte too many
+		if n--; inW*size == len(src) {
+			n = min(n, inner)
+		}
 	}
 	n = n / pickPixels * pickPixels
-	if n == 0 {
+	if n <= 0 {
 		return 0
 	}
-	_ = dst[len(xs)*size-1]
+	_, _ = dst[len(xs)*size-1], src[inW*size-1]
 	switch size {
 	case 1:
 		pick1SIMD(&dst[0], &src[0], n, &xs[0])

@@ -3,6 +3,7 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 var _ = add("color", func() {
@@ -59,4 +60,42 @@ var _ = add("color", func() {
 	JNZ(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
+
+	rearrangeWhole()
 })
+
+// rearrangeWhole permutes the bytes of pixels that keep their size. Every byte
+// of a lane comes from the two lanes that start shift bytes before and after
+// it, so whole vectors are written; their masks repeat after 96 bytes.
+func rearrangeWhole() {
+	function("rearrangeWholeAVX2", "func(dst, src *byte, n int, masks *[192]uint8, shift int)")
+	Doc("rearrangeWholeAVX2 permutes n times 96 bytes, n not 0. masks has two vectors for each", "32 bytes. It reads shift bytes before and after those of src.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n, masks := Load(Param("n"), GP64()), Load(Param("masks"), GP64())
+	shift := Load(Param("shift"), GP64())
+	after := GP64()
+	LEAQ(Mem{Base: src, Index: shift, Scale: 1}, after)
+	SUBQ(shift, src)
+	var m [6]VecVirtual
+	for i := range m {
+		m[i] = YMM()
+		VMOVDQU(Mem{Base: masks, Disp: 32 * i}, m[i])
+	}
+	Label("loop")
+	for i := range 3 {
+		a, b := YMM(), YMM()
+		VMOVDQU(Mem{Base: src, Disp: 32 * i}, a)
+		VMOVDQU(Mem{Base: after, Disp: 32 * i}, b)
+		VPSHUFB(m[2*i], a, a)
+		VPSHUFB(m[2*i+1], b, b)
+		VPOR(a, b, a)
+		VMOVDQU(a, Mem{Base: dst, Disp: 32 * i})
+	}
+	ADDQ(U8(96), src)
+	ADDQ(U8(96), after)
+	ADDQ(U8(96), dst)
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
