@@ -37,7 +37,7 @@ type sameSize struct {
 
 func (s *sameSize) prepare(size int, from []int) {
 	s.shift = 0
-	if size != len(from) || wholeBytes%size != 0 {
+	if size != len(from) || wholeBytes/2%size != 0 {
 		return
 	}
 	shift := 0
@@ -51,13 +51,23 @@ func (s *sameSize) prepare(size int, from []int) {
 		return
 	}
 	s.shift = shift
-	for i := range wholeBytes {
-		m := s.masks[i/32*64+i%32:]
-		at := i%16 + from[i%size] - i%size
+	c := 0 // of the pixel
+	for i := range wholeBytes / 2 {
+		at, m := i%16+from[c]-c, s.masks[i/32*64+i%32:]
 		if m[0], m[32] = uint8(at+shift), 0x80; at+shift > 15 {
 			m[0], m[32] = 0x80, uint8(at-shift)
 		}
+		if c++; c == size {
+			c = 0
+		}
 	}
+	// The lanes are a, b; c, a; b, c.
+	copy(s.masks[80:96], s.masks[:16])
+	copy(s.masks[112:128], s.masks[32:48])
+	copy(s.masks[128:144], s.masks[16:32])
+	copy(s.masks[160:176], s.masks[48:64])
+	copy(s.masks[144:160], s.masks[64:80])
+	copy(s.masks[176:192], s.masks[96:112])
 }
 
 // whole writes pixels from pixel head to pixel end in assembly. It may choose
