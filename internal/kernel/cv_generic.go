@@ -12,9 +12,9 @@ func roundsU8(_ []uint8, _ []float32) int { return 0 }
 
 func cvHalf(_, _, _ []uint8, _ int) int { return 0 }
 
-func canPick(_, _ int, _ []int32) (ok bool, inner int) { return false, 0 }
+func canPick(_, _ int, _ []int32) bool { return false }
 
-func pickRow(_, _ []uint8, _, _ int, _ []int32, _ int) int { return 0 }
+func pickRow(_, _ []uint8, _, _ int, _ []int32) int { return 0 }
 
 func sumRows(_ []uint16, _ []uint8, _, _ int) int { return 0 }
 

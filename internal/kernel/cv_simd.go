@@ -2,7 +2,10 @@
 
 package kernel
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // cvLinearU8 runs CVResizeU8 for two taps in assembly and reports whether it
 // did. The vertical pass drops the last 4 of the sums' 11 fractional bits; here
@@ -217,33 +220,29 @@ func cvHalf(dst, a, b []uint8, ch int) int {
 	return n
 }
 
-// canPick reports whether pickRow accepts the indices, and how many of the
-// first are not the last pixel of a row. A dword of the assembly holds up to 4
-// times an index.
-func canPick(inW, size int, xs []int32) (ok bool, inner int) {
+// canPick reports whether pickRow accepts the indices. A dword of the assembly
+// holds up to 4 times an index.
+func canPick(inW, size int, xs []int32) bool {
 	if (size != 1 && size != 3 && size != 4) || inW > 1<<28 || !hasSIMD() {
-		return false, 0
+		return false
 	}
-	inner = len(xs)
-	for i, x := range xs {
-		if x < 0 || int(x) >= inW {
-			return false, 0
-		}
-		if int(x) == inW-1 && i < inner {
-			inner = i
+	for _, x := range xs {
+		if uint32(x) >= uint32(inW) { // or negative
+			return false
 		}
 	}
-	return true, inner
+	return true
 }
 
-// pickRow copies the first pixels at xs, of which the first inner are not the
-// last pixel of a row, and returns how many. src starts at the row and extends
-// to the end of the image.
-func pickRow(dst, src []uint8, inW, size int, xs []int32, inner int) int {
+// pickRow copies the first pixels at xs and returns how many. src starts at the
+// row and extends to the end of the image.
+func pickRow(dst, src []uint8, inW, size int, xs []int32) int {
 	n := len(xs)
 	if size == 3 { // which accesses one byte too many
 		if n--; inW*size == len(src) {
-			n = min(n, inner)
+			if i := slices.Index(xs, int32(inW-1)); i >= 0 {
+				n = min(n, i)
+			}
 		}
 	}
 	n = n / pickPixels * pickPixels

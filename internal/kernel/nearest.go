@@ -84,7 +84,7 @@ func nearestExactTorchSmall(idx []int32, in, out int) {
 func Pick(dst, src []uint8, inW, size int, xs, ys []int32) {
 	line := len(xs) * size
 	last := int32(-2)
-	fast, inner := canPick(inW, size, xs)
+	fast := canPick(inW, size, xs)
 	for y, sy := range ys {
 		out := dst[y*line:][:line]
 		switch {
@@ -100,7 +100,7 @@ func Pick(dst, src []uint8, inW, size int, xs, ys []int32) {
 		in := src[int(sy)*inW*size:][:inW*size]
 		done := 0
 		if fast {
-			done = pickRow(out, src[int(sy)*inW*size:], inW, size, xs, inner)
+			done = pickRow(out, src[int(sy)*inW*size:], inW, size, xs)
 		}
 		out, xs := out[done*size:], xs[done:]
 		switch size {
