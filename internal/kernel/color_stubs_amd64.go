@@ -92,3 +92,9 @@ func rearrangeSIMD(dst *byte, src *byte, n int, order *[16]uint8, fill *[16]uint
 //
 //go:noescape
 func rearrangeVBMI(dst *byte, src *byte, n int, order *[64]uint8, fill *[64]uint8, keep uint64, from int, to int)
+
+// rearrangeWholeAVX2 permutes n times 96 bytes, n not 0. masks has two vectors for each
+// 32 bytes. It reads shift bytes before and after those of src.
+//
+//go:noescape
+func rearrangeWholeAVX2(dst *byte, src *byte, n int, masks *[192]uint8, shift int)

@@ -89,6 +89,26 @@ func TestColorRows(t *testing.T) { testColorIn(t, &guard{}) }
 
 func testRearrangeIn(t *testing.T, f fence) {
 	r := rand.New(rand.NewPCG(21, 22))
+	run := func(size int, from []int, pixels ...int) {
+		for _, n := range pixels {
+			src, got := fencedBytes(f, r, 0, n*size), f.bytes(1, n*len(from))
+			Rearrange(got, src, size, from)
+			want := make([]uint8, n*len(from))
+			for i := range want {
+				if at := from[i%len(from)]; at < 0 {
+					want[i] = uint8(^at)
+				} else {
+					want[i] = src[i/len(from)*size+at]
+				}
+			}
+			require.Equal(t, want, got, "%d pixels of %d bytes, from %v", n, size, from)
+			f.check(t, "rearranged")
+			clear(got)
+			NewRearranger(size, from...).Row(got, src)
+			require.Equal(t, want, got, "a row of %d pixels of %d bytes, from %v", n, size, from)
+			f.check(t, "rearranged")
+		}
+	}
 	rounds := short.Rounds(t, 20, 4)
 	for size := 1; size <= 20; size++ {
 		for range rounds {
@@ -98,24 +118,13 @@ func testRearrangeIn(t *testing.T, f fence) {
 					from[i] = ^r.IntN(256)
 				}
 			}
-			for _, n := range []int{0, 1, 2, 5, 11, 32, 101, 4096/size + 9} {
-				src, got := fencedBytes(f, r, 0, n*size), f.bytes(1, n*len(from))
-				Rearrange(got, src, size, from)
-				want := make([]uint8, n*len(from))
-				for i := range want {
-					if at := from[i%len(from)]; at < 0 {
-						want[i] = uint8(^at)
-					} else {
-						want[i] = src[i/len(from)*size+at]
-					}
-				}
-				require.Equal(t, want, got, "%d pixels of %d bytes, from %v", n, size, from)
-				f.check(t, "rearranged")
-				clear(got)
-				NewRearranger(size, from...).Row(got, src)
-				require.Equal(t, want, got, "a row of %d pixels of %d bytes, from %v", n, size, from)
-				f.check(t, "rearranged")
+			run(size, from, 0, 1, 2, 5, 11, 32, 101, 4096/size+9)
+			// Pixels that keep their size.
+			from = make([]int, size)
+			for i := range from {
+				from[i] = r.IntN(size)
 			}
+			run(size, from, 64, 65, 192/size+r.IntN(70), 4096/size+r.IntN(70))
 		}
 	}
 }

@@ -11,15 +11,13 @@ const (
 	cvArea1Pixels     = 8
 	roundU8Bytes      = 32
 	cvHalf1Pixels     = 32
-	pickPixels        = 8
+	pickPixels        = 1
 )
 
 // Accesses of the assembly beyond its pixels.
 const (
 	cvRow1Reads  = 4 // bytes that cvRow1SIMD reads at a pixel
-	pick1Reads   = 4 // bytes that pick1SIMD reads at a pixel
 	cvHalf3Spare = 2 // output pixels that must follow those of cvHalf3SIMD
-	pick3Spare   = 2 // output pixels that must follow those of pick3SIMD
 )
 
 // cvMixLinearSIMD mixes n sums, a multiple of 32 and not 0.

@@ -1510,176 +1510,176 @@ DATA round_most<>+24(SB)/4, $0x437f0000
 DATA round_most<>+28(SB)/4, $0x437f0000
 GLOBL round_most<>(SB), RODATA|NOPTR, $32
 
-DATA pick_close1<>+0(SB)/1, $0x00
-DATA pick_close1<>+1(SB)/1, $0x04
-DATA pick_close1<>+2(SB)/1, $0x08
-DATA pick_close1<>+3(SB)/1, $0x0c
-DATA pick_close1<>+4(SB)/1, $0x80
-DATA pick_close1<>+5(SB)/1, $0x80
-DATA pick_close1<>+6(SB)/1, $0x80
-DATA pick_close1<>+7(SB)/1, $0x80
-DATA pick_close1<>+8(SB)/1, $0x80
-DATA pick_close1<>+9(SB)/1, $0x80
-DATA pick_close1<>+10(SB)/1, $0x80
-DATA pick_close1<>+11(SB)/1, $0x80
-DATA pick_close1<>+12(SB)/1, $0x80
-DATA pick_close1<>+13(SB)/1, $0x80
-DATA pick_close1<>+14(SB)/1, $0x80
-DATA pick_close1<>+15(SB)/1, $0x80
-DATA pick_close1<>+16(SB)/1, $0x00
-DATA pick_close1<>+17(SB)/1, $0x04
-DATA pick_close1<>+18(SB)/1, $0x08
-DATA pick_close1<>+19(SB)/1, $0x0c
-DATA pick_close1<>+20(SB)/1, $0x80
-DATA pick_close1<>+21(SB)/1, $0x80
-DATA pick_close1<>+22(SB)/1, $0x80
-DATA pick_close1<>+23(SB)/1, $0x80
-DATA pick_close1<>+24(SB)/1, $0x80
-DATA pick_close1<>+25(SB)/1, $0x80
-DATA pick_close1<>+26(SB)/1, $0x80
-DATA pick_close1<>+27(SB)/1, $0x80
-DATA pick_close1<>+28(SB)/1, $0x80
-DATA pick_close1<>+29(SB)/1, $0x80
-DATA pick_close1<>+30(SB)/1, $0x80
-DATA pick_close1<>+31(SB)/1, $0x80
-GLOBL pick_close1<>(SB), RODATA|NOPTR, $32
-
 // func pick1SIMD(dst *byte, src *byte, n int, index *int32)
-// Requires: AVX, AVX2
 TEXT ·pick1SIMD(SB), NOSPLIT, $0-32
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    index+24(FP), BX
-	VMOVDQU pick_close1<>+0(SB), Y0
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ index+24(FP), BX
+	SUBQ $0x08, DX
+	JLT  rest
 
 loop:
-	VPXOR        Y2, Y2, Y2
-	VPCMPEQD     Y3, Y3, Y3
-	VMOVDQU      (BX), Y1
-	VPGATHERDD   Y3, (CX)(Y1*1), Y2
-	VPSHUFB      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X1
-	VPUNPCKLDQ   X1, X2, X2
-	VMOVQ        X2, (AX)
-	ADDQ         $0x20, BX
-	ADDQ         $0x08, AX
-	SUBQ         $0x08, DX
-	JNZ          loop
-	VZEROUPPER
-	RET
+	MOVL    (BX), SI
+	MOVBLZX (CX)(SI*1), SI
+	MOVB    SI, (AX)
+	MOVL    4(BX), SI
+	MOVBLZX (CX)(SI*1), SI
+	MOVB    SI, 1(AX)
+	MOVL    8(BX), SI
+	MOVBLZX (CX)(SI*1), SI
+	MOVB    SI, 2(AX)
+	MOVL    12(BX), SI
+	MOVBLZX (CX)(SI*1), SI
+	MOVB    SI, 3(AX)
+	MOVL    16(BX), SI
+	MOVBLZX (CX)(SI*1), SI
+	MOVB    SI, 4(AX)
+	MOVL    20(BX), SI
+	MOVBLZX (CX)(SI*1), SI
+	MOVB    SI, 5(AX)
+	MOVL    24(BX), SI
+	MOVBLZX (CX)(SI*1), SI
+	MOVB    SI, 6(AX)
+	MOVL    28(BX), SI
+	MOVBLZX (CX)(SI*1), SI
+	MOVB    SI, 7(AX)
+	ADDQ    $0x20, BX
+	ADDQ    $0x08, AX
+	SUBQ    $0x08, DX
+	JGE     loop
 
-DATA pick_close3<>+0(SB)/1, $0x00
-DATA pick_close3<>+1(SB)/1, $0x01
-DATA pick_close3<>+2(SB)/1, $0x02
-DATA pick_close3<>+3(SB)/1, $0x04
-DATA pick_close3<>+4(SB)/1, $0x05
-DATA pick_close3<>+5(SB)/1, $0x06
-DATA pick_close3<>+6(SB)/1, $0x08
-DATA pick_close3<>+7(SB)/1, $0x09
-DATA pick_close3<>+8(SB)/1, $0x0a
-DATA pick_close3<>+9(SB)/1, $0x0c
-DATA pick_close3<>+10(SB)/1, $0x0d
-DATA pick_close3<>+11(SB)/1, $0x0e
-DATA pick_close3<>+12(SB)/1, $0x80
-DATA pick_close3<>+13(SB)/1, $0x80
-DATA pick_close3<>+14(SB)/1, $0x80
-DATA pick_close3<>+15(SB)/1, $0x80
-DATA pick_close3<>+16(SB)/1, $0x00
-DATA pick_close3<>+17(SB)/1, $0x01
-DATA pick_close3<>+18(SB)/1, $0x02
-DATA pick_close3<>+19(SB)/1, $0x04
-DATA pick_close3<>+20(SB)/1, $0x05
-DATA pick_close3<>+21(SB)/1, $0x06
-DATA pick_close3<>+22(SB)/1, $0x08
-DATA pick_close3<>+23(SB)/1, $0x09
-DATA pick_close3<>+24(SB)/1, $0x0a
-DATA pick_close3<>+25(SB)/1, $0x0c
-DATA pick_close3<>+26(SB)/1, $0x0d
-DATA pick_close3<>+27(SB)/1, $0x0e
-DATA pick_close3<>+28(SB)/1, $0x80
-DATA pick_close3<>+29(SB)/1, $0x80
-DATA pick_close3<>+30(SB)/1, $0x80
-DATA pick_close3<>+31(SB)/1, $0x80
-GLOBL pick_close3<>(SB), RODATA|NOPTR, $32
+rest:
+	ADDQ $0x08, DX
+	JZ   end
+
+one:
+	MOVL    (BX), SI
+	MOVBLZX (CX)(SI*1), SI
+	MOVB    SI, (AX)
+	ADDQ    $0x04, BX
+	ADDQ    $0x01, AX
+	DECQ    DX
+	JNZ     one
+
+end:
+	RET
 
 // func pick3SIMD(dst *byte, src *byte, n int, index *int32)
-// Requires: AVX, AVX2
 TEXT ·pick3SIMD(SB), NOSPLIT, $0-32
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    index+24(FP), BX
-	VMOVDQU pick_close3<>+0(SB), Y0
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ index+24(FP), BX
+	SUBQ $0x08, DX
+	JLT  rest
 
 loop:
-	VPXOR        Y2, Y2, Y2
-	VPCMPEQD     Y3, Y3, Y3
-	VMOVDQU      (BX), Y1
-	VPADDD       Y1, Y1, Y4
-	VPADDD       Y4, Y1, Y1
-	VPGATHERDD   Y3, (CX)(Y1*1), Y2
-	VPSHUFB      Y0, Y2, Y2
-	VMOVDQU      X2, (AX)
-	VEXTRACTI128 $0x01, Y2, 12(AX)
-	ADDQ         $0x20, BX
-	ADDQ         $0x18, AX
-	SUBQ         $0x08, DX
-	JNZ          loop
-	VZEROUPPER
+	MOVL (BX), SI
+	LEAQ (SI)(SI*2), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, (AX)
+	MOVL 4(BX), SI
+	LEAQ (SI)(SI*2), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 3(AX)
+	MOVL 8(BX), SI
+	LEAQ (SI)(SI*2), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 6(AX)
+	MOVL 12(BX), SI
+	LEAQ (SI)(SI*2), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 9(AX)
+	MOVL 16(BX), SI
+	LEAQ (SI)(SI*2), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 12(AX)
+	MOVL 20(BX), SI
+	LEAQ (SI)(SI*2), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 15(AX)
+	MOVL 24(BX), SI
+	LEAQ (SI)(SI*2), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 18(AX)
+	MOVL 28(BX), SI
+	LEAQ (SI)(SI*2), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 21(AX)
+	ADDQ $0x20, BX
+	ADDQ $0x18, AX
+	SUBQ $0x08, DX
+	JGE  loop
+
+rest:
+	ADDQ $0x08, DX
+	JZ   end
+
+one:
+	MOVL (BX), SI
+	LEAQ (SI)(SI*2), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, (AX)
+	ADDQ $0x04, BX
+	ADDQ $0x03, AX
+	DECQ DX
+	JNZ  one
+
+end:
 	RET
 
-DATA pick_close4<>+0(SB)/1, $0x00
-DATA pick_close4<>+1(SB)/1, $0x01
-DATA pick_close4<>+2(SB)/1, $0x02
-DATA pick_close4<>+3(SB)/1, $0x03
-DATA pick_close4<>+4(SB)/1, $0x04
-DATA pick_close4<>+5(SB)/1, $0x05
-DATA pick_close4<>+6(SB)/1, $0x06
-DATA pick_close4<>+7(SB)/1, $0x07
-DATA pick_close4<>+8(SB)/1, $0x08
-DATA pick_close4<>+9(SB)/1, $0x09
-DATA pick_close4<>+10(SB)/1, $0x0a
-DATA pick_close4<>+11(SB)/1, $0x0b
-DATA pick_close4<>+12(SB)/1, $0x0c
-DATA pick_close4<>+13(SB)/1, $0x0d
-DATA pick_close4<>+14(SB)/1, $0x0e
-DATA pick_close4<>+15(SB)/1, $0x0f
-DATA pick_close4<>+16(SB)/1, $0x00
-DATA pick_close4<>+17(SB)/1, $0x01
-DATA pick_close4<>+18(SB)/1, $0x02
-DATA pick_close4<>+19(SB)/1, $0x03
-DATA pick_close4<>+20(SB)/1, $0x04
-DATA pick_close4<>+21(SB)/1, $0x05
-DATA pick_close4<>+22(SB)/1, $0x06
-DATA pick_close4<>+23(SB)/1, $0x07
-DATA pick_close4<>+24(SB)/1, $0x08
-DATA pick_close4<>+25(SB)/1, $0x09
-DATA pick_close4<>+26(SB)/1, $0x0a
-DATA pick_close4<>+27(SB)/1, $0x0b
-DATA pick_close4<>+28(SB)/1, $0x0c
-DATA pick_close4<>+29(SB)/1, $0x0d
-DATA pick_close4<>+30(SB)/1, $0x0e
-DATA pick_close4<>+31(SB)/1, $0x0f
-GLOBL pick_close4<>(SB), RODATA|NOPTR, $32
-
 // func pick4SIMD(dst *byte, src *byte, n int, index *int32)
-// Requires: AVX, AVX2
 TEXT ·pick4SIMD(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
 	MOVQ index+24(FP), BX
+	SUBQ $0x08, DX
+	JLT  rest
 
 loop:
-	VPXOR      Y1, Y1, Y1
-	VPCMPEQD   Y2, Y2, Y2
-	VMOVDQU    (BX), Y0
-	VPGATHERDD Y2, (CX)(Y0*4), Y1
-	VMOVDQU    Y1, (AX)
-	ADDQ       $0x20, BX
-	ADDQ       $0x20, AX
-	SUBQ       $0x08, DX
-	JNZ        loop
-	VZEROUPPER
+	MOVL (BX), SI
+	MOVL (CX)(SI*4), SI
+	MOVL SI, (AX)
+	MOVL 4(BX), SI
+	MOVL (CX)(SI*4), SI
+	MOVL SI, 4(AX)
+	MOVL 8(BX), SI
+	MOVL (CX)(SI*4), SI
+	MOVL SI, 8(AX)
+	MOVL 12(BX), SI
+	MOVL (CX)(SI*4), SI
+	MOVL SI, 12(AX)
+	MOVL 16(BX), SI
+	MOVL (CX)(SI*4), SI
+	MOVL SI, 16(AX)
+	MOVL 20(BX), SI
+	MOVL (CX)(SI*4), SI
+	MOVL SI, 20(AX)
+	MOVL 24(BX), SI
+	MOVL (CX)(SI*4), SI
+	MOVL SI, 24(AX)
+	MOVL 28(BX), SI
+	MOVL (CX)(SI*4), SI
+	MOVL SI, 28(AX)
+	ADDQ $0x20, BX
+	ADDQ $0x20, AX
+	SUBQ $0x08, DX
+	JGE  loop
+
+rest:
+	ADDQ $0x08, DX
+	JZ   end
+
+one:
+	MOVL (BX), SI
+	MOVL (CX)(SI*4), SI
+	MOVL SI, (AX)
+	ADDQ $0x04, BX
+	ADDQ $0x04, AX
+	DECQ DX
+	JNZ  one
+
+end:
 	RET

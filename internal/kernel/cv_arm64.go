@@ -17,9 +17,7 @@ const (
 // Accesses of the assembly beyond its pixels.
 const (
 	cvRow1Reads  = 2 // bytes that cvRow1SIMD reads at a pixel
-	pick1Reads   = 1 // bytes that pick1SIMD reads at a pixel
 	cvHalf3Spare = 0 // output pixels that must follow those of cvHalf3SIMD
-	pick3Spare   = 1 // output pixels that must follow those of pick3SIMD
 )
 
 // cvRow1SIMD computes a row of n pixels, a multiple of 8 and not 0: sums with 7

@@ -2,7 +2,10 @@
 
 package kernel
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // cvLinearU8 runs CVResizeU8 for two taps in assembly and reports whether it
 // did. The vertical pass drops the last 4 of the sums' 11 fractional bits; here
@@ -224,31 +227,29 @@ func canPick(inW, size int, xs []int32) bool {
 		return false
 	}
 	for _, x := range xs {
-		if x < 0 || int(x) >= inW {
+		if uint32(x) >= uint32(inW) { // or negative
 			return false
 		}
 	}
 	return true
 }
 
-// pickRow copies the pixels at xs. src starts at the row and extends to the end
-// of the image.
+// pickRow copies the first pixels at xs and returns how many. src starts at the
+// row and extends to the end of the image.
 func pickRow(dst, src []uint8, inW, size int, xs []int32) int {
-	n, reads := len(xs), 4
-	switch size {
-	case 1:
-		reads = pick1Reads
-	case 3:
-		n = max(n-pick3Spare, 0)
-	}
-	if (inW-1)*size+reads > len(src) {
-		return 0
+	n := len(xs)
+	if size == 3 { // which accesses one byte too many
+		if n--; inW*size == len(src) {
+			if i := slices.Index(xs, int32(inW-1)); i >= 0 {
+				n = min(n, i)
+			}
+		}
 	}
 	n = n / pickPixels * pickPixels
-	if n == 0 {
+	if n <= 0 {
 		return 0
 	}
-	_ = dst[len(xs)*size-1]
+	_, _ = dst[len(xs)*size-1], src[inW*size-1]
 	switch size {
 	case 1:
 		pick1SIMD(&dst[0], &src[0], n, &xs[0])

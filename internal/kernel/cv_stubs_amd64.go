@@ -123,23 +123,17 @@ func addScaledSIMD(sum *float32, buf *float32, n int, w float32, first bool)
 //go:noescape
 func roundU8SIMD(dst *byte, src *float32, n int)
 
-// pick1SIMD copies the n pixels at index, n a multiple of 8 and not 0. It reads
-// 4 bytes at each.
-// It writes no extra bytes.
+// pick1SIMD copies the n pixels at index, n not 0. It accesses no extra bytes.
 //
 //go:noescape
 func pick1SIMD(dst *byte, src *byte, n int, index *int32)
 
-// pick3SIMD copies the n pixels at index, n a multiple of 8 and not 0. It reads
-// 4 bytes at each.
-// It writes 4 extra bytes.
+// pick3SIMD copies the n pixels at index, n not 0. It reads and writes 1 extra byte.
 //
 //go:noescape
 func pick3SIMD(dst *byte, src *byte, n int, index *int32)
 
-// pick4SIMD copies the n pixels at index, n a multiple of 8 and not 0. It reads
-// 4 bytes at each.
-// It writes no extra bytes.
+// pick4SIMD copies the n pixels at index, n not 0. It accesses no extra bytes.
 //
 //go:noescape
 func pick4SIMD(dst *byte, src *byte, n int, index *int32)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -144,6 +145,9 @@ func testPickIn(t *testing.T, f fence) {
 			NearestCV(ys, inH, outH)
 			if outW%5 == 0 {
 				xs[r.IntN(outW)], ys[r.IntN(outH)] = -1, -1
+			}
+			if outW%3 == 0 {
+				slices.Reverse(xs)
 			}
 			src, got := f.bytes(0, inH*inW*size), f.bytes(1, outH*outW*size)
 			copy(src, bytesOf(r, len(src)))

@@ -29,10 +29,22 @@ func (r *Rearranger) Row(dst, src []uint8) {
 	if len(src) == 0 {
 		return
 	}
+	size, step := r.size, len(r.from)
+	n := len(src) / size
+	src, dst = src[:n*size], dst[:n*step]
+	if head, end := r.vectors.whole(dst, src, size); end > 0 {
+		r.plain(dst[:head*step], src[:head*size])
+		dst, src = dst[end*step:], src[end*size:]
+	}
+	i := r.vectors.row(dst, src, size, step)
+	r.plain(dst[i*step:], src[i*size:])
+}
+
+// plain is Row in Go for whole pixels.
+func (r *Rearranger) plain(dst, src []uint8) {
 	size, from := r.size, r.from
 	n, step := len(src)/size, len(from)
-	src, dst = src[:n*size], dst[:n*step]
-	i := r.vectors.row(dst, src, size, step)
+	i := 0
 	if step == 3 && from[0] >= 0 && from[1] >= 0 && from[2] >= 0 { // the most common case
 		a, b, c := from[0], from[1], from[2]
 		for ; i < n; i++ {

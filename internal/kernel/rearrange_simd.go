@@ -8,9 +8,11 @@ type rearrangeVectors struct {
 	order, fill   [64]uint8
 	keep          uint64
 	width, pixels int
+	same          sameSize
 }
 
 func (r *rearrangeVectors) prepare(size int, from []int, width int) {
+	r.same.prepare(size, from)
 	if size > width || len(from) > width || size*len(from) == 0 {
 		return
 	}

@@ -475,54 +475,54 @@ func roundBytes() {
 	RET()
 }
 
-// pick copies eight pixels of size bytes at a time.
+// pick copies pixels of size bytes one after another, which is faster than
+// gathering them.
 func pick(size int) {
-	close := bytesOf(fmt.Sprintf("pick_close%d", size), 32, twice(func(i int) int {
-		if i < 4*size {
-			return i/size*4 + i%size
-		}
-		return -1
-	}))
 	name := fmt.Sprintf("pick%dSIMD", size)
 	function(name, "func(dst, src *byte, n int, index *int32)")
-	Doc(fmt.Sprintf("%s copies the n pixels at index, n a multiple of 8 and not 0. It reads", name), "4 bytes at each.", tooMany("writes", size))
+	extra := "It accesses no extra bytes."
+	if size == 3 {
+		extra = "It reads and writes 1 extra byte."
+	}
+	Doc(fmt.Sprintf("%s copies the n pixels at index, n not 0. %s", name, extra))
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n, index := Load(Param("n"), GP64()), Load(Param("index"), GP64())
-	m := YMM()
-	if size < 4 {
-		VMOVDQU(close, m)
+	pixels := func(n int) {
+		for i := range n {
+			at, v := GP64(), GP32()
+			MOVL(Mem{Base: index, Disp: 4 * i}, at.As32())
+			from, to := Mem{Base: src, Index: at, Scale: 1}, Mem{Base: dst, Disp: size * i}
+			switch size {
+			case 1:
+				MOVBLZX(from, v)
+				MOVB(v.As8(), to)
+				continue
+			case 3:
+				LEAQ(Mem{Base: at, Index: at, Scale: 2}, at)
+			case 4:
+				from.Scale = 4
+			}
+			MOVL(from, v)
+			MOVL(v, to)
+		}
+		ADDQ(U8(4*n), index)
+		ADDQ(U8(n*size), dst)
 	}
+	const most = 8
+	SUBQ(U8(most), n)
+	JLT(LabelRef("rest"))
 	Label("loop")
-	at, v, ones := YMM(), zeros(), allOnes()
-	VMOVDQU(Mem{Base: index}, at)
-	scale := uint8(size)
-	if size == 3 {
-		x := YMM()
-		VPADDD(at, at, x)
-		VPADDD(x, at, at)
-		scale = 1
-	}
-	VPGATHERDD(ones, Mem{Base: src, Index: at, Scale: scale}, v)
-	if size < 4 {
-		VPSHUFB(m, v, v)
-	}
-	switch size {
-	case 4:
-		VMOVDQU(v, Mem{Base: dst})
-	case 3:
-		storeLanes(v, dst, 0, 12)
-	case 1:
-		hi := XMM()
-		VEXTRACTI128(U8(1), v, hi)
-		x := v.AsX()
-		VPUNPCKLDQ(hi, x, x)
-		VMOVQ(x, Mem{Base: dst})
-	}
-	ADDQ(U8(32), index)
-	ADDQ(U8(8*size), dst)
-	SUBQ(U8(8), n)
-	JNZ(LabelRef("loop"))
-	VZEROUPPER()
+	pixels(most)
+	SUBQ(U8(most), n)
+	JGE(LabelRef("loop"))
+	Label("rest")
+	ADDQ(U8(most), n)
+	JZ(LabelRef("end"))
+	Label("one")
+	pixels(1)
+	DECQ(n)
+	JNZ(LabelRef("one"))
+	Label("end")
 	RET()
 }
 

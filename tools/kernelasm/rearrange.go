@@ -3,6 +3,7 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 var _ = add("color", func() {
@@ -59,4 +60,63 @@ var _ = add("color", func() {
 	JNZ(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
+
+	rearrangeWhole()
 })
+
+// rearrangeWhole permutes the bytes of pixels that keep their size. Every byte
+// of a lane comes from the two lanes that start shift bytes before and after
+// it, so whole vectors are written; their masks repeat after 96 bytes.
+//
+// dst and src are often equally far from the start of a page. A load would then
+// wait for an earlier store whose address has the same low bits, so 96 bytes
+// are stored after the next 96 are loaded.
+func rearrangeWhole() {
+	function("rearrangeWholeAVX2", "func(dst, src *byte, n int, masks *[192]uint8, shift int)")
+	Doc("rearrangeWholeAVX2 permutes n times 96 bytes, n not 0. masks has two vectors for each", "32 bytes. It reads shift bytes before and after those of src.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n, masks := Load(Param("n"), GP64()), Load(Param("masks"), GP64())
+	shift := Load(Param("shift"), GP64())
+	after := GP64()
+	LEAQ(Mem{Base: src, Index: shift, Scale: 1}, after)
+	SUBQ(shift, src)
+	var m [6]VecVirtual
+	for i := range m {
+		m[i] = YMM()
+		VMOVDQU(Mem{Base: masks, Disp: 32 * i}, m[i])
+	}
+	load := func() (v [3]VecVirtual) {
+		for i := range v {
+			b := YMM()
+			v[i] = YMM()
+			VMOVDQU(Mem{Base: src, Disp: 32 * i}, v[i])
+			VMOVDQU(Mem{Base: after, Disp: 32 * i}, b)
+			VPSHUFB(m[2*i], v[i], v[i])
+			VPSHUFB(m[2*i+1], b, b)
+			VPOR(v[i], b, v[i])
+		}
+		ADDQ(U8(96), src)
+		ADDQ(U8(96), after)
+		return v
+	}
+	store := func(v [3]VecVirtual) {
+		for i := range v {
+			VMOVDQU(v[i], Mem{Base: dst, Disp: 32 * i})
+		}
+	}
+	v := load()
+	JMP(LabelRef("next"))
+	Label("loop")
+	next := load()
+	store(v)
+	for i := range v {
+		VMOVDQA(next[i], v[i])
+	}
+	ADDQ(U8(96), dst)
+	Label("next")
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	store(v)
+	VZEROUPPER()
+	RET()
+}
