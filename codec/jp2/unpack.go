@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // OpenJPEG's colour spaces.
@@ -180,25 +181,9 @@ func (u *unpacker) unpack16(dst *codec.Raster, t *tile, samples []byte) {
 	}
 }
 
-// Pillow's tables of ConvertYCbCr.c, with 6 fraction bits.
-var rCr, gCb, gCr, bCb = table(140200), table(-34414), table(-71414), table(177200)
-
-// table returns those of a coefficient in 1/100000. They are rounded half up,
-// but towards zero below 0.
-func table(coefficient int) (t [256]int16) {
-	for i := range t {
-		t[i] = int16((coefficient*64*(i-128) + 50000) / 100000)
-	}
-	return t
-}
-
 // toRGB converts YCbCr pixels of 3 or 4 channels.
 func toRGB(pix []byte, channels int) {
-	clip := func(v int) uint8 { return uint8(max(0, min(255, v))) }
 	for i := 0; i < len(pix); i += channels {
-		y, cb, cr := int(pix[i]), pix[i+1], pix[i+2]
-		pix[i] = clip(y + int(rCr[cr]>>6))
-		pix[i+1] = clip(y + int(gCb[cb]+gCr[cr])>>6)
-		pix[i+2] = clip(y + int(bCb[cb]>>6))
+		pix[i], pix[i+1], pix[i+2] = kernel.PillowYCCToRGB(pix[i], pix[i+1], pix[i+2])
 	}
 }

@@ -147,7 +147,7 @@ var Layers = []Layer{
 		{Path: "codec/internal/yuv", May: []string{"internal/clib"}},
 		{Path: "codec/avif", May: []string{"codec", "codec/internal/exif", "codec/internal/yuv", "internal/clib"}},
 		{Path: "codec/heif", May: []string{"codec", "codec/internal/yuv", "internal/clib"}},
-		{Path: "codec/jp2", May: []string{"codec", "codec/internal/yuv", "internal/clib", "tensor"}},
+		{Path: "codec/jp2", May: []string{"codec", "codec/internal/yuv", "internal/clib", "tensor", "internal/kernel"}},
 		{Path: "codec/jxl", May: []string{"codec", "codec/internal/exif", "codec/internal/yuv", "internal/clib"}},
 		{Path: "codec/bmp", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/pnm", May: []string{"codec"}},
