@@ -160,8 +160,8 @@ func (d *decoder) parse(data []byte, damage codec.Damage) error {
 		}
 		body := data[p+8:]
 		if uint64(n) > uint64(len(body)) {
-			// Of a chunk without any of its data, Pillow always misses the data:
-			// as a part of the image, or behind it.
+			// Of a chunk without any of its data, Pillow always misses the data,
+			// as a part of the image or behind it.
 			if string(id) == "IDAT" && !strict && len(body) > 0 && h.lastIDAT(data, p) {
 				return nil // the decoder checks whether the data suffices
 			}
