@@ -1,3 +1,5 @@
+//go:build !small
+
 package transforms
 
 import (
@@ -74,9 +76,6 @@ func (o *DataMask) Validate() error {
 
 // Infer describes the mask.
 func (o *DataMask) Infer(dst, in []tensor.Desc) error {
-	if !bandOps {
-		return notInSmall("data_mask")
-	}
 	d := in[0]
 	if err := wantImage(d); err != nil {
 		return err
@@ -106,9 +105,6 @@ func wantNoData(d tensor.Desc, noData []float64) error {
 
 // Apply compares.
 func (o *DataMask) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	if !bandOps {
-		return notInSmall("data_mask")
-	}
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err

@@ -1,3 +1,5 @@
+//go:build !small
+
 package transforms
 
 import (
@@ -81,7 +83,7 @@ func NewFitSequence(length int) *FitSequence {
 func (*FitSequence) Info() Info {
 	return Info{
 		Name: "fit_sequence", Version: 1, New: func() Op { return NewFitSequence(480000) },
-		Out:       []string{"image", "mask"},
+		In: soundColumn, Out: []string{"sound", "mask"},
 		Reference: "transformers 5.23.0 SequenceFeatureExtractor.pad", Exactness: "0",
 	}
 }

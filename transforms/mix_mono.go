@@ -1,3 +1,5 @@
+//go:build !small
+
 package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"

@@ -616,19 +616,6 @@ func (z *Cutmix) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Cutmix) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
-func (z *DataMask) msgp() []any { return []any{&z.NoData, &z.NaN, (*uint8)(&z.Rule)} }
-
-// MarshalMsg appends the msgp form to b.
-func (z DataMask) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *DataMask) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "NoData NaN Rule")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z DataMask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
 func (z *Decode) msgp() []any {
 	return []any{(*uint8)(&z.Color), (*uint8)(&z.Alpha), (*uint8)(&z.Gray16), (*uint8)(&z.Refuse), (*uint8)(&z.Orientation), (*uint8)(&z.Damage), (*uint8)(&z.Scale)}
 }
@@ -643,47 +630,6 @@ func (z *Decode) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Decode) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
-func (z *DecodeNative) msgp() []any {
-	return []any{(*uint8)(&z.DType), &z.Channels, &z.Frame, &z.Expand}
-}
-
-// MarshalMsg appends the msgp form to b.
-func (z DecodeNative) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *DecodeNative) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "DType Channels Frame Expand")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z DecodeNative) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
-func (z *DecodePCM) msgp() []any { return []any{(*uint8)(&z.Encoding), &z.Channels} }
-
-// MarshalMsg appends the msgp form to b.
-func (z DecodePCM) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *DecodePCM) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "Encoding Channels")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z DecodePCM) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
-func (z *DecodeSound) msgp() []any { return []any{&z.SamplingRate} }
-
-// MarshalMsg appends the msgp form to b.
-func (z DecodeSound) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *DecodeSound) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "SamplingRate")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z DecodeSound) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Elastic) msgp() []any { return []any{(*uint8)(&z.Interpolation), &z.Fill} }
 
@@ -807,21 +753,6 @@ func (z *Fill) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Fill) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
-func (z *FitSequence) msgp() []any {
-	return []any{&z.Max, &z.Cut, &z.Length, &z.Chunk, &z.Stride, &z.Multiple, &z.Left, &z.Right, (*uint8)(&z.Mode), &z.AtStart, &z.Fill}
-}
-
-// MarshalMsg appends the msgp form to b.
-func (z FitSequence) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *FitSequence) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "Max Cut Length Chunk Stride Multiple Left Right Mode AtStart Fill")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z FitSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *FiveCrop) msgp() []any { return []any{&z.Height, &z.Width} }
 
@@ -1348,19 +1279,6 @@ func (z *MixChains) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z MixChains) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
-func (z *MixMono) msgp() []any { return []any{} }
-
-// MarshalMsg appends the msgp form to b.
-func (z MixMono) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *MixMono) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z MixMono) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
 func (z *Mixup) msgp() []any { return []any{&z.Factors, &z.Partners, &z.Classes} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1426,36 +1344,6 @@ func (z *NormalizePad) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z NormalizePad) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
-func (z *NormalizeSequence) msgp() []any { return []any{(*uint8)(&z.Rule), &z.Mean, &z.Var} }
-
-// MarshalMsg appends the msgp form to b.
-func (z NormalizeSequence) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *NormalizeSequence) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "Rule Mean Var")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z NormalizeSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
-func (z *NormalizedDifference) msgp() []any { return []any{&z.A, &z.B, &z.Epsilon} }
-
-// MarshalMsg appends the msgp form to b.
-func (z NormalizedDifference) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *NormalizedDifference) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "A B Epsilon")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z NormalizedDifference) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
 func (z *ObjectCrop) msgp() []any {
 	return []any{&z.Top, &z.Left, &z.Height, &z.Width, (*uint8)(&z.Keep), &z.Coverage}
 }
@@ -1483,19 +1371,6 @@ func (z *OneHot) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z OneHot) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
-func (z *PCMToFloat) msgp() []any { return []any{} }
-
-// MarshalMsg appends the msgp form to b.
-func (z PCMToFloat) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *PCMToFloat) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z PCMToFloat) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Pad) msgp() []any {
 	return []any{&z.Top, &z.Bottom, &z.Left, &z.Right, (*uint8)(&z.Mode), &z.Fill}
@@ -1679,21 +1554,6 @@ func (z *Patchify) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Patchify) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
-func (z *PercentileScale) msgp() []any { return []any{&z.Low, &z.High, &z.Epsilon, &z.NoData} }
-
-// MarshalMsg appends the msgp form to b.
-func (z PercentileScale) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *PercentileScale) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "Low High Epsilon NoData")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z PercentileScale) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Perspective) msgp() []any {
 	return []any{&z.Start, &z.End, &z.Coefficients, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
@@ -2439,32 +2299,6 @@ func (z *RelativeWindow) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RelativeWindow) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
-func (z *ResamplePoly) msgp() []any { return []any{&z.FromRate, &z.ToRate} }
-
-// MarshalMsg appends the msgp form to b.
-func (z ResamplePoly) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *ResamplePoly) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "FromRate ToRate")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z ResamplePoly) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
-func (z *ResampleSinc) msgp() []any { return []any{&z.FromRate, &z.ToRate, &z.Width, &z.Rolloff} }
-
-// MarshalMsg appends the msgp form to b.
-func (z ResampleSinc) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *ResampleSinc) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "FromRate ToRate Width Rolloff")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z ResampleSinc) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
 func (z *Rescale) msgp() []any { return []any{&z.Scale, &z.Offset, (*uint8)(&z.Rule)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -2725,19 +2559,6 @@ func (z *ScaleCoords) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ScaleCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
-func (z *ScaleFeatures) msgp() []any { return []any{&z.Range, &z.Sub, &z.Div, &z.Mul, &z.Add} }
-
-// MarshalMsg appends the msgp form to b.
-func (z ScaleFeatures) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *ScaleFeatures) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "Range Sub Div Mul Add")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z ScaleFeatures) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
 func (z *ScaleJitter) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Scale, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
@@ -2832,21 +2653,6 @@ func (z *Solarize) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Solarize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
-
-func (z *Spectrogram) msgp() []any {
-	return []any{&z.FrameLength, &z.HopLength, &z.FFTLength, &z.Pad, &z.Scale, &z.RemoveDC, &z.Preemphasis, (*uint8)(&z.Window), &z.Periodic, (*uint8)(&z.Rule), &z.Power, &z.Root, &z.SamplingRate, &z.Mels, (*uint8)(&z.MelScale), &z.MelLow, &z.MelHigh, &z.MelTriangles, &z.MelNorm, &z.Floor, (*uint8)(&z.Log), &z.Mean, &z.Std, &z.FramesFirst}
-}
-
-// MarshalMsg appends the msgp form to b.
-func (z Spectrogram) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *Spectrogram) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "FrameLength HopLength FFTLength Pad Scale RemoveDC Preemphasis Window Periodic Rule Power Root SamplingRate Mels MelScale MelLow MelHigh MelTriangles MelNorm Floor Log Mean Std FramesFirst")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z Spectrogram) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *SplitSide) msgp() []any { return []any{&z.Size} }
 

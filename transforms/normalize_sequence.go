@@ -1,3 +1,5 @@
+//go:build !small
+
 package transforms
 
 import (
@@ -66,6 +68,7 @@ func NewNormalizeSequence() *NormalizeSequence { return &NormalizeSequence{Mean:
 func (*NormalizeSequence) Info() Info {
 	return Info{
 		Name: "normalize_sequence", Version: 1, New: func() Op { return NewNormalizeSequence() },
+		In: soundColumn, Out: soundColumn,
 		Reference: "transformers 5.23.0 Wav2Vec2FeatureExtractor, SeamlessM4TFeatureExtractor, Speech2TextFeatureExtractor", Exactness: "0",
 	}
 }

@@ -1,3 +1,5 @@
+//go:build !small
+
 package transforms
 
 import (
@@ -53,9 +55,6 @@ func (o *NormalizedDifference) Validate() error {
 
 // Infer describes an image of one channel.
 func (o *NormalizedDifference) Infer(dst, in []tensor.Desc) error {
-	if !bandOps {
-		return notInSmall("normalized_difference")
-	}
 	d := in[0]
 	if err := wantImage(d, bandTypes...); err != nil {
 		return err
@@ -77,9 +76,6 @@ func notInSmall(op string) error {
 
 // Apply computes the index.
 func (o *NormalizedDifference) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	if !bandOps {
-		return notInSmall("normalized_difference")
-	}
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err

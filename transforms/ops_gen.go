@@ -5,7 +5,7 @@ package transforms
 // All returns the ops of this package, nil pointers of their types, for
 // Register.
 func All() []Op {
-	return []Op{
+	return append([]Op{
 		(*AdjustBrightness)(nil),
 		(*AdjustContrast)(nil),
 		(*AdjustGamma)(nil),
@@ -48,11 +48,7 @@ func All() []Op {
 		(*CropToSize)(nil),
 		(*CutOut)(nil),
 		(*Cutmix)(nil),
-		(*DataMask)(nil),
 		(*Decode)(nil),
-		(*DecodeNative)(nil),
-		(*DecodePCM)(nil),
-		(*DecodeSound)(nil),
 		(*Elastic)(nil),
 		(*ElasticNoise)(nil),
 		(*ElasticNoiseCoords)(nil),
@@ -62,7 +58,6 @@ func All() []Op {
 		(*ExpandDims)(nil),
 		(*FeedbackPolicy)(nil),
 		(*Fill)(nil),
-		(*FitSequence)(nil),
 		(*FiveCrop)(nil),
 		(*FlipCoords)(nil),
 		(*GaussianBlur)(nil),
@@ -101,17 +96,13 @@ func All() []Op {
 		(*MaskRows)(nil),
 		(*MatchRows)(nil),
 		(*MixChains)(nil),
-		(*MixMono)(nil),
 		(*Mixup)(nil),
 		(*Multiply)(nil),
 		(*NearestColor)(nil),
 		(*Normalize)(nil),
 		(*NormalizePad)(nil),
-		(*NormalizeSequence)(nil),
-		(*NormalizedDifference)(nil),
 		(*ObjectCrop)(nil),
 		(*OneHot)(nil),
-		(*PCMToFloat)(nil),
 		(*Pad)(nil),
 		(*PadEnd)(nil),
 		(*PadSequence)(nil),
@@ -125,7 +116,6 @@ func All() []Op {
 		(*PatchPositions)(nil),
 		(*PatchStrip)(nil),
 		(*Patchify)(nil),
-		(*PercentileScale)(nil),
 		(*Perspective)(nil),
 		(*PerspectiveCoords)(nil),
 		(*PolicyIndex)(nil),
@@ -173,8 +163,6 @@ func All() []Op {
 		(*RandomWarp)(nil),
 		(*RandomZoomOut)(nil),
 		(*RelativeWindow)(nil),
-		(*ResamplePoly)(nil),
-		(*ResampleSinc)(nil),
 		(*Rescale)(nil),
 		(*Reshape)(nil),
 		(*Resize)(nil),
@@ -193,7 +181,6 @@ func All() []Op {
 		(*Rotate90)(nil),
 		(*RowCount)(nil),
 		(*ScaleCoords)(nil),
-		(*ScaleFeatures)(nil),
 		(*ScaleJitter)(nil),
 		(*SelectRows)(nil),
 		(*ShiftCoords)(nil),
@@ -201,7 +188,6 @@ func All() []Op {
 		(*SlicePatches)(nil),
 		(*SmartResize)(nil),
 		(*Solarize)(nil),
-		(*Spectrogram)(nil),
 		(*SplitSide)(nil),
 		(*SplitTiles)(nil),
 		(*Standardize)(nil),
@@ -225,5 +211,5 @@ func All() []Op {
 		(*WarpAffine)(nil),
 		(*WarpBox)(nil),
 		(*WindowTiles)(nil),
-	}
+	}, fullOps()...)
 }

@@ -1,3 +1,5 @@
+//go:build !small
+
 package transforms
 
 import (
@@ -68,9 +70,6 @@ func (o *PercentileScale) Validate() error {
 
 // Infer changes the dtype.
 func (o *PercentileScale) Infer(dst, in []tensor.Desc) error {
-	if !bandOps {
-		return notInSmall("percentile_scale")
-	}
 	if err := wantImage(in[0], bandTypes...); err != nil {
 		return err
 	}
@@ -84,9 +83,6 @@ func (o *PercentileScale) Infer(dst, in []tensor.Desc) error {
 
 // Apply scales channel by channel.
 func (o *PercentileScale) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	if !bandOps {
-		return notInSmall("percentile_scale")
-	}
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err

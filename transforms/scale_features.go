@@ -1,3 +1,5 @@
+//go:build !small
+
 package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
@@ -31,6 +33,7 @@ func NewScaleFeatures(sub, div float64) *ScaleFeatures {
 func (*ScaleFeatures) Info() Info {
 	return Info{
 		Name: "scale_features", Version: 1, New: func() Op { return NewScaleFeatures(0, 1) }, InPlace: true,
+		In: soundColumn, Out: soundColumn,
 		Reference: "transformers 5.23.0 WhisperFeatureExtractor, ASTFeatureExtractor, UnivNetFeatureExtractor", Exactness: "0",
 	}
 }

@@ -1,3 +1,5 @@
+//go:build !small
+
 package transforms
 
 import (
@@ -184,6 +186,7 @@ func (l *SpectrogramLog) UnmarshalText(t []byte) error {
 func (*Spectrogram) Info() Info {
 	return Info{
 		Name: "spectrogram", Version: 1, New: func() Op { return NewSpectrogram(400, 160) },
+		In: soundColumn, Out: soundColumn,
 		Reference: "transformers 5.23.0 audio_utils.spectrogram, NumPy 2.4.6", Exactness: "0",
 	}
 }

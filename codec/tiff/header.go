@@ -213,7 +213,7 @@ func (h *header) setBlocks(t *directory) error {
 	if h.tiled && h.halved {
 		return unsupported("uncompressed tiles of planes of 16 bits")
 	}
-	if h.ycc && !plain {
+	if h.ycc && (!plain || small) {
 		h.tolerant = true
 		return h.setChroma(t)
 	}

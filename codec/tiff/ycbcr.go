@@ -1,3 +1,5 @@
+//go:build !small
+
 package tiff
 
 import (
@@ -6,6 +8,8 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
+
+const small = false
 
 // yccToRGB holds the tables with which libtiff 4.7.2 converts YCbCr to RGB
 // (TIFFYCbCrToRGBInit). JPEG does not use them.

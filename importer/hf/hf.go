@@ -64,7 +64,7 @@ func init() {
 	importer.Register(importer.Importer{
 		Name: "hf", Import: Import,
 		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it by default (backend torchvision) or with --backend pil; --backend audio takes the sound of a file with both, and samples the graph without decoding",
-		Backends: map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL, "audio": ImportAudio, "samples": ImportSamples},
+		Backends: soundBackends(map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL}),
 		Decoders: decoders(),
 		Folder:   folder,
 		Detect: func(base string, head []byte) bool {
@@ -87,8 +87,8 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 		return nil, err
 	}
 	if o == file && file.Peek("image_processor_type") == nil {
-		if part, name, ok := soundPart(file); ok {
-			return importSound(file, part, name, true)
+		if g, ok, err := importIfSound(file); ok {
+			return g, err
 		}
 	}
 	c, err := classOf(o, data)

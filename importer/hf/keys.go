@@ -202,15 +202,6 @@ func folder(read func(string) ([]byte, error)) (string, []byte, error) {
 	return name + " and " + configName, data, err
 }
 
-// soundFile reports whether a feature_extractor is one of sound.
-func soundFile(inner []byte) bool {
-	var t typed
-	_ = json.Unmarshal(inner, &t)
-	name, _ := t.FeatureExtractorType.(string)
-	_, ok := sounds[name]
-	return ok
-}
-
 // namesImage reports whether preprocessor_config.json names an image processor.
 func namesImage(read func(string) ([]byte, error)) bool {
 	var t typed

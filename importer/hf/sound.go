@@ -1,6 +1,9 @@
+//go:build !small
+
 package hf
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,6 +58,23 @@ func ImportAudio(data []byte) (*datagraph.Graph, error) { return loadSound(data,
 // ImportSamples is ImportAudio for a graph whose input is the column samples:
 // float32 (samples) of one channel at the sampling rate that Reference states.
 func ImportSamples(data []byte) (*datagraph.Graph, error) { return loadSound(data, false) }
+
+// soundBackends adds the backends of sound.
+func soundBackends(l map[string]func([]byte) (*datagraph.Graph, error)) map[string]func([]byte) (*datagraph.Graph, error) {
+	l["audio"], l["samples"] = ImportAudio, ImportSamples
+	return l
+}
+
+// importIfSound imports a file with a feature extractor of sound; ok reports
+// whether it has one.
+func importIfSound(file *importer.Object) (g *datagraph.Graph, ok bool, err error) {
+	part, name, ok := soundPart(file)
+	if !ok {
+		return nil, false, nil
+	}
+	g, err = importSound(file, part, name, true)
+	return g, true, err
+}
 
 func loadSound(data []byte, decode bool) (*datagraph.Graph, error) {
 	file, err := importer.Parse(data)
@@ -254,4 +274,13 @@ func powerOf2(n int) int {
 		p *= 2
 	}
 	return p
+}
+
+// soundFile reports whether a feature_extractor is one of sound.
+func soundFile(inner []byte) bool {
+	var t typed
+	_ = json.Unmarshal(inner, &t)
+	name, _ := t.FeatureExtractorType.(string)
+	_, ok := sounds[name]
+	return ok
 }

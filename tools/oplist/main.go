@@ -1,6 +1,6 @@
 // Command oplist writes Go files that list the ops of package transforms.
 //
-//	oplist -all -o FILE                              the function All of that package
+//	oplist -all -o FILE_gen.go                       the function All of that package
 //	oplist -o FILE -package NAME [-tags TAGS] LIST   registers the ops that LIST names
 //
 // LIST is a file with one op on each line; # starts a comment. A program that
@@ -52,38 +52,70 @@ func main() {
 
 // run writes the function All if list is empty.
 func run(out, name, tags, list string) error {
-	types, err := readOps()
+	types, full, err := readOps()
+	if err != nil {
+		return err
+	}
+	if list == "" {
+		return writeAll(out, types, full)
+	}
+	ops, err := readList(list)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if list == "" {
-		fmt.Fprint(&b, head, "package transforms\n\n// All returns the ops of this package, nil pointers of their types, for\n// Register.\nfunc All() []Op {\n\treturn []Op{\n")
-		for _, t := range slices.Sorted(maps.Values(types)) {
-			fmt.Fprintf(&b, "\t\t(*%s)(nil),\n", t)
-		}
-	} else {
-		ops, err := readList(list)
-		if err != nil {
-			return err
-		}
-		if tags != "" {
-			fmt.Fprintf(&b, "//go:build %s\n\n", tags)
-		}
-		fmt.Fprintf(&b, "%spackage %s\n\nimport %q\n\nfunc init() {\n\ttransforms.Register(\n", head, name, path)
-		for _, op := range ops {
-			if types[op] == "" {
-				return fmt.Errorf("%s: unknown op %q", list, op)
-			}
-			fmt.Fprintf(&b, "\t\t(*transforms.%s)(nil),\n", types[op])
-		}
+	if tags != "" {
+		fmt.Fprintf(&b, "//go:build %s\n\n", tags)
 	}
-	b.WriteString(map[bool]string{true: "\t}\n}\n", false: "\t)\n}\n"}[list == ""])
+	fmt.Fprintf(&b, "%spackage %s\n\nimport %q\n\nfunc init() {\n\ttransforms.Register(\n", head, name, path)
+	for _, op := range ops {
+		if types[op] == "" {
+			return fmt.Errorf("%s: unknown op %q", list, op)
+		}
+		fmt.Fprintf(&b, "\t\t(*transforms.%s)(nil),\n", types[op])
+	}
+	b.WriteString("\t)\n}\n")
+	return write(out, &b)
+}
+
+// write writes formatted source.
+func write(out string, b *bytes.Buffer) error {
 	source, err := format.Source(b.Bytes())
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(out, source, 0o644)
+}
+
+// noSmall begins the files that builds with the tag small leave out.
+const noSmall = "//go:build !small\n"
+
+// writeAll writes the function All to out, and the ops of files with noSmall to
+// a file beside it, of which there is a form without ops.
+func writeAll(out string, types map[string]string, full map[string]bool) error {
+	list := func(b *bytes.Buffer, want bool) {
+		for _, t := range slices.Sorted(maps.Values(types)) {
+			if full[t] == want {
+				fmt.Fprintf(b, "\t\t(*%s)(nil),\n", t)
+			}
+		}
+	}
+	var b, more, none bytes.Buffer
+	fmt.Fprint(&b, head, "package transforms\n\n// All returns the ops of this package, nil pointers of their types, for\n// Register.\nfunc All() []Op {\n\treturn append([]Op{\n")
+	list(&b, false)
+	b.WriteString("\t}, fullOps()...)\n}\n")
+	fmt.Fprint(&more, noSmall, "\n", head, "package transforms\n\n// fullOps returns the ops that builds with the tag small leave out.\nfunc fullOps() []Op {\n\treturn []Op{\n")
+	list(&more, true)
+	more.WriteString("\t}\n}\n")
+	fmt.Fprint(&none, "//go:build small\n\n", head, "package transforms\n\nfunc fullOps() []Op { return nil }\n")
+	base := strings.TrimSuffix(out, "_gen.go")
+	if err := write(base+"_full_gen.go", &more); err != nil {
+		return err
+	}
+	if err := write(base+"_small_gen.go", &none); err != nil {
+		return err
+	}
+	return write(out, &b)
 }
 
 // readList returns the names in a file, sorted.
@@ -115,24 +147,28 @@ func readList(path string) ([]string, error) {
 }
 
 // readOps returns the types of the ops by name: each has a method Info that
-// returns a literal.
-func readOps() (map[string]string, error) {
+// returns a literal. full has those of files that begin with noSmall.
+func readOps() (types map[string]string, full map[string]bool, err error) {
 	dir, err := exec.Command("go", "list", "-find", "-f", "{{.Dir}}", path).Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list %s: %w", path, err)
+		return nil, nil, fmt.Errorf("go list %s: %w", path, err)
 	}
 	names, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "*.go"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	types := map[string]string{}
+	types, full = map[string]string{}, map[string]bool{}
 	for _, n := range names {
 		if strings.HasSuffix(n, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), n, nil, parser.SkipObjectResolution)
+		text, err := os.ReadFile(n)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), n, text, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, nil, err
 		}
 		for _, d := range f.Decls {
 			t, ok := described(d)
@@ -141,15 +177,15 @@ func readOps() (map[string]string, error) {
 			}
 			op, err := opName(d)
 			if err != nil {
-				return nil, fmt.Errorf("%s: the method Info of %s: %w", n, t, err)
+				return nil, nil, fmt.Errorf("%s: the method Info of %s: %w", n, t, err)
 			}
 			if types[op] != "" {
-				return nil, fmt.Errorf("%s: op %q has two types, %s and %s", n, op, types[op], t)
+				return nil, nil, fmt.Errorf("%s: op %q has two types, %s and %s", n, op, types[op], t)
 			}
-			types[op] = t
+			types[op], full[t] = t, bytes.HasPrefix(text, []byte(noSmall))
 		}
 	}
-	return types, nil
+	return types, full, nil
 }
 
 // described returns the type of a declaration func (*TYPE) Info() Info.

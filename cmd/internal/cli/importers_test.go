@@ -15,7 +15,7 @@ import (
 func TestImporters(t *testing.T) {
 	r := call(t, "importers")
 	require.Equal(t, command.ExitOK, r.status)
-	require.Regexp(t, `(?m)^--hf +pil, torchvision +Hugging Face's preprocessor_config.json`, r.stdout)
+	require.Regexp(t, `(?m)^--hf +audio, pil, samples, torchvision +Hugging Face's preprocessor_config.json`, r.stdout)
 	require.Regexp(t, `(?m)^--onnx {10,}an ONNX model`, r.stdout)
 	require.Equal(t, command.ExitUsage, call(t, "importers", "hf").status)
 }
@@ -86,7 +86,7 @@ func TestModelFolder(t *testing.T) {
 	}))
 	want := call(t, "graph", "import", "--hf", filepath.Join("hf", "preprocessor_config.json"))
 	require.Equal(t, command.ExitOK, want.status)
-	const backend = "transformers 5.23.0 ViTImageProcessor, backend torchvision (the backend by default; --backend takes pil or torchvision)\n"
+	const backend = "transformers 5.23.0 ViTImageProcessor, backend torchvision (the backend by default; --backend takes audio, pil, samples or torchvision)\n"
 	require.Equal(t, "infer-prep: "+filepath.Join("hf", "preprocessor_config.json")+": "+backend, want.stderr)
 	for dir, file := range map[string]string{"hf": "preprocessor_config.json", "nested": "processor_config.json", "untyped": "preprocessor_config.json and config.json"} {
 		r := call(t, "graph", "import", "--hf", dir)

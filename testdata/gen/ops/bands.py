@@ -180,7 +180,7 @@ def bands():
     for dtype, numbers in (("uint8", (8, 13)), ("uint16", (1, 3, 8, 13)), ("float32", (1, 3, 8, 13))):
         for n in numbers:
             a = scene(n, dtype)
-            g.file, g.decode = f"{dtype}_{n}", {"dtype": dtype, "channels": n}
+            g.file, g.decode = f"{dtype}_{n}", {"dtype": dtype, "channels": n, "frame": 0, "expand": False}
             (ROOT / (g.file + ".tif")).write_bytes(tiff(a))
             graphs(g, a)
     assert g.exceeded

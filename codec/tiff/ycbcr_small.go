@@ -1,0 +1,31 @@
+//go:build small
+
+package tiff
+
+import "github.com/infer-prep/infer-prep/codec"
+
+// small says that YCbCr that is not JPEG is refused, uncompressed too.
+const small = true
+
+// yccToRGB has no tables: small builds refuse YCbCr that is not JPEG.
+type yccToRGB struct{}
+
+func (*yccToRGB) init(*directory) error { return nil }
+
+func (l *layout) setChroma(*directory) error {
+	return unsupported("YCbCr that is not JPEG: small builds do not decode it")
+}
+
+func (l *layout) packed() int { return 0 }
+
+func (*decoder) placePacked(_, _ []byte, _, _, _ int) {}
+
+// finish converts pixels whose planes are complete.
+func (d *decoder) finish(dst *codec.Raster) {
+	if d.h.planes == 1 || !d.h.associated {
+		return
+	}
+	for y := range dst.Height {
+		unassociate(dst.Pix[y*dst.Stride:][:4*dst.Width])
+	}
+}
