@@ -2,11 +2,7 @@
 
 package transforms
 
-import (
-	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/internal/errfmt"
-	"github.com/infer-prep/infer-prep/tensor"
-)
+import "github.com/infer-prep/infer-prep/tensor"
 
 // NormalizedDifference computes (a - b) / (a + b + Epsilon) of two channels of
 // every pixel, such as the vegetation index NDVI of near infrared and red. It
@@ -68,11 +64,6 @@ func (o *NormalizedDifference) Infer(dst, in []tensor.Desc) error {
 
 // bandTypes are the types of the ops on the bands of scenes.
 var bandTypes = []tensor.DType{tensor.Uint8, tensor.Uint16, tensor.Int16, tensor.Float32}
-
-// notInSmall returns the error of an op that small builds leave out.
-func notInSmall(op string) error {
-	return errfmt.Errorf("%w: %s is not in the small build", codec.ErrUnsupported, op)
-}
 
 // Apply computes the index.
 func (o *NormalizedDifference) Apply(c *Context, dst, src []*tensor.Tensor) error {

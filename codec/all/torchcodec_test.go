@@ -14,9 +14,10 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// unlikeTorchCodec lists refused files that TorchCodec reads, by how their names
-// begin. They have pixels from memory behind a colour table, a frame that leaves
-// the screen, 3.6 billion pixels, or data or a cut chunk after the last row.
+// unlikeTorchCodec lists refused files that TorchCodec reads, by how their
+// names begin. They have pixels from memory behind a colour table, a frame that
+// leaves the screen, 3.6 billion pixels, or data or a cut chunk after the last
+// row.
 var unlikeTorchCodec = []string{
 	"gif_short_table.gif", "gif_short_table_transparent.gif", "gif_beyond.gif", "gif_huge.gif",
 	"png_long_stream.png", "png_idat_header.png", "png_pieces",

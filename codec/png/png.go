@@ -160,9 +160,10 @@ func (d *decoder) parse(data []byte, damage codec.Damage) error {
 		}
 		body := data[p+8:]
 		if uint64(n) > uint64(len(body)) {
-			// Of a chunk without any of its data, Pillow always misses the data,
-			// as a part of the image or behind it.
-			if string(id) == "IDAT" && !strict && len(body) > 0 && h.lastIDAT(data, p) {
+			// Without any of its data, Pillow always misses the data of a
+			// chunk: as a part of the image or behind it.
+			cut := string(id) == "IDAT" && !strict && len(body) > 0
+			if cut && h.lastIDAT(data, p) {
 				return nil // the decoder checks whether the data suffices
 			}
 			return bad(p, "chunk %s of %d bytes, %d are left", id, n, len(body))

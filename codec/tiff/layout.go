@@ -107,8 +107,8 @@ type layout struct {
 // blocks returns the number of strips or tiles of all planes.
 func (l *layout) blocks() int { return l.across * l.down * l.planes }
 
-// rowBytes returns the number of bytes of a row of a block, of packed YCbCr that
-// of a row of groups.
+// rowBytes returns the number of bytes of a row of a block, of packed YCbCr
+// that of a row of groups.
 func (l *layout) rowBytes() int {
 	if l.subX > 0 {
 		return l.packed()

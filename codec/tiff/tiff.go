@@ -6,20 +6,22 @@
 //
 // Images are stored in strips or tiles, with or without separate planes, in
 // TIFF or BigTIFF. Compressions are none, PackBits, LZW (also in TIFF 5.0's
-// order of bits), Deflate, Zstandard, LZMA, CCITT RLE, G3 and G4, JPEG and, for a
-// Reader, WebP. JPEG and WebP need the package codec/jpeg or codec/webp in the
-// program. Old JPEG (compression 6), LERC, JPEG 2000, JPEG XL and others
-// are codec.ErrUnsupported, by name. The build tag small leaves out Zstandard, LZMA,
-// windows of package codec, and its native samples.
+// order of bits), Deflate, Zstandard, LZMA, CCITT RLE, G3 and G4, JPEG and, for
+// a Reader, WebP. JPEG and WebP need the package codec/jpeg or codec/webp in
+// the program. Old JPEG (compression 6), LERC, JPEG 2000, JPEG XL and others
+// are codec.ErrUnsupported, by name. The build tag small leaves out Zstandard,
+// LZMA, YCbCr that is not JPEG, windows of package codec, and its native
+// samples.
 //
 // # As Pillow
 //
 // The decoder takes gray of 1, 2, 4, 8, 12 and 16 bits, palettes of 1 to 8
 // bits, RGB and CMYK of 8 and 16 bits, with or without alpha, and YCbCr, with
 // fewer chroma samples too. Associated alpha is divided out. Planes of 16 bits
-// that are not compressed are read as 8 bits, as Pillow does. Damaged CCITT data
-// is decoded as libtiff 4.7.2 does; where that leaves rows undefined, it is
-// codec.ErrUnsupported. The rest of a damaged block of YCbCr is zeros, as there.
+// that are not compressed are read as 8 bits, as Pillow does. Damaged CCITT
+// data is decoded as libtiff 4.7.2 does; where that leaves rows undefined, it
+// is codec.ErrUnsupported. The rest of a damaged block of YCbCr is zeros, as
+// there.
 // 32-bit and signed gray integers and 32-bit floats are clipped to codec.I16.
 // Other files that Pillow 13.0.0 reads (Lab, old JPEG, …) are
 // codec.ErrUnsupported, by name.
