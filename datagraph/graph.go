@@ -72,15 +72,22 @@ type Step struct {
 	Path string
 }
 
-// Image is the column of a graph made by New, and the default column of ops.
-const Image = "image"
+// The columns of graphs made by New, and the default columns of ops.
+const (
+	Image = "image"
+	Sound = "sound"
+)
 
-// New returns a graph that applies the ops in order to an encoded image. The
-// input and the output are the column "image"; further outputs of the ops
-// become side outputs. Use Rename, Then and the fields of Graph for other
-// graphs.
+// New returns a graph that applies the ops in order to an encoded image, or to
+// a sound if the first op is one of sounds. The input and the output are the
+// column "image" or "sound"; further outputs of the ops become side outputs. Use
+// Rename, Then and the fields of Graph for other graphs.
 func New(ops ...transforms.Op) *Graph {
-	g := &Graph{Inputs: []Column{{Name: Image, Desc: tensor.Encoded()}}, Outputs: []string{Image}}
+	name := Image
+	if len(ops) > 0 && transforms.InfoOf(ops[0]).In[0] == Sound {
+		name = Sound
+	}
+	g := &Graph{Inputs: []Column{{Name: name, Desc: tensor.Encoded()}}, Outputs: []string{name}}
 	for _, op := range ops {
 		g.Add(op)
 	}

@@ -381,6 +381,13 @@ func TestRandomGraphs(t *testing.T) {
 	for _, ops := range []string{`[{"op":"posterize"}]`, `[{"op":"posterize","version":1}]`, `[{"op":"posterize","params":{}}]`, "posterize"} {
 		require.Equal(t, whole, succeed(t, "graph", "make", "decode", "random_apply", "ops="+ops), "what is left out has the usual values")
 	}
+	for ops, input := range map[string]string{
+		"decode_sound mix_mono": `"name": "sound", "dtype": "bytes"`,
+		"spectrogram":           `"name": "sound", "dtype": "float32"`,
+	} {
+		got := succeed(t, append([]string{"graph", "make"}, strings.Fields(ops)...)...)
+		require.Contains(t, strings.Join(strings.Fields(got), " "), input, ops)
+	}
 	require.NoError(t, os.WriteFile("pixels.json", []byte(succeed(t, "graph", "make", "resize", "height=4", "width=4")), 0o666))
 	require.Contains(t, succeed(t, "graph", "show", "--graph", "pixels.json"), "uint8 HWC (?, ?, 3)  uint8 HWC (4, 4, 3)")
 	nested := succeed(t, "graph", "make", "decode", "random_apply", `ops=[{"op":"random_choice","params":{"ops":[{"op":"invert"},{"op":"posterize","params":{"bits":2}}]}}]`)

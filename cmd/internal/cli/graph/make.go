@@ -69,10 +69,14 @@ func makeGraph(ctx context.Context, a *command.App, args []string) (*datagraph.G
 		return nil, command.UsageErr("graph make %s: %w", strings.Join(args, " "), err)
 	}
 	if _, err := g.Infer(); err != nil && len(g.Inputs) == 1 {
-		pixels := *g
-		pixels.Inputs = []datagraph.Column{{Name: g.Inputs[0].Name, Desc: tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3)}}
-		if _, err := pixels.Infer(); err == nil {
-			return &pixels, nil
+		decoded := *g
+		desc := tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3)
+		if g.Inputs[0].Name == datagraph.Sound {
+			desc = tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown)}
+		}
+		decoded.Inputs = []datagraph.Column{{Name: g.Inputs[0].Name, Desc: desc}}
+		if _, err := decoded.Infer(); err == nil {
+			return &decoded, nil
 		}
 	}
 	return g, nil
