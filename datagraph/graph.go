@@ -80,8 +80,8 @@ const (
 
 // New returns a graph that applies the ops in order to an encoded image, or to
 // a sound if the first op is one of sounds. The input and the output are the
-// column "image" or "sound"; further outputs of the ops become side outputs. Use
-// Rename, Then and the fields of Graph for other graphs.
+// column "image" or "sound"; further outputs of the ops become side outputs.
+// Use Rename, Then and the fields of Graph for other graphs.
 func New(ops ...transforms.Op) *Graph {
 	name := Image
 	if len(ops) > 0 && transforms.InfoOf(ops[0]).In[0] == Sound {

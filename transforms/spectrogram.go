@@ -19,17 +19,18 @@ import (
 // frames is 1 + floor((samples + 2 Pad - FrameLength) / HopLength). If that is
 // negative, or the reference refuses 0, the input is an ErrInput.
 //
-// A frame passes these steps, in float64 unless the rule says otherwise:
+// A frame passes these steps in this order, in float64 unless the rule says
+// otherwise:
 //
-//  1. Samples times Scale in float32, with Pad reflected samples at both ends.
-//  2. With RemoveDC, minus the mean of the frame.
-//  3. With Preemphasis c, x[i] - c*x[i-1]; x[0] times 1-c.
-//  4. Times the window, and zeros up to FFTLength.
-//  5. The Fourier transform, rounded to complex64, and its amplitude
+//   - Samples times Scale in float32, with Pad reflected samples at both ends.
+//   - With RemoveDC, minus the mean of the frame.
+//   - With Preemphasis c, x[i] - c*x[i-1]; x[0] times 1-c.
+//   - Times the window, and zeros up to FFTLength.
+//   - The Fourier transform, rounded to complex64, and its amplitude
 //     sqrt(re^2 + im^2), squared for Power 2.
-//  6. With Mels, the sum over each filter.
-//  7. The larger of this and Floor; its logarithm; minus Mean, divided by Std.
-//  8. Rounded to float32.
+//   - With Mels, the sum over each filter.
+//   - The larger of this and Floor; its logarithm; minus Mean, divided by Std.
+//   - Rounded to float32.
 //
 // The transform has the bits of NumPy's rfft. Other references sum the filters
 // in an order that depends on the processor; the sums here, from the first bin
