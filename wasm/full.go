@@ -11,6 +11,7 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/hf"
 	"github.com/infer-prep/infer-prep/internal/errfmt"
+	_ "github.com/infer-prep/infer-prep/sound/all"      // every sound format
 	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 

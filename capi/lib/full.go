@@ -9,6 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/importer/hf/tokens"
+	_ "github.com/infer-prep/infer-prep/sound/all" // every sound format
 	"github.com/infer-prep/infer-prep/store"
 )
 

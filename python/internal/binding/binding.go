@@ -15,6 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/mobile"
+	_ "github.com/infer-prep/infer-prep/sound/all" // every sound format
 	"github.com/infer-prep/infer-prep/tensor"
 	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 	_ "github.com/infer-prep/infer-prep/transforms/frames"
