@@ -639,7 +639,11 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 	switch {
 	case strict && err != io.EOF:
 		return bad(d.src.offset(), "the compressed data does not end with the image")
-	case len(more) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF && d.meets():
+	case len(more) == 0 && err == io.ErrUnexpectedEOF:
+		if ends, last := d.fed(); last == len(ends) {
+			return bad(d.src.offset(), "the image data ends with the image, and Pillow wants more")
+		}
+	case len(more) == 0 && err != io.EOF && d.meets():
 		return d.damaged(err, h.height)
 	}
 	return nil
@@ -661,13 +665,12 @@ func (h *header) size() (n, last int64) {
 	return n, last
 }
 
-// meets reports whether Pillow meets the damage behind the image. Pillow passes
-// on one chunk of the image data at a time, or 64 KiB of it, and stops with the
-// piece that completes the image. It so sees a wrong checksum only if that
-// piece holds all of it.
-func (d *decoder) meets() bool {
+// fed counts the image data in the pieces that Pillow passes on: one chunk at a
+// time, or 64 KiB of it. It returns where each piece ends, counted from the
+// start of the data, and the number of the piece that completes the image,
+// len(ends) if that would be one more.
+func (d *decoder) fed() (ends []int, last int) {
 	src := idatReader{data: d.src.data, next: d.h.idat}
-	var ends []int // of the pieces, counted from the start of the image data
 	all := 0
 	for b := src.piece(); b != nil; b = src.piece() {
 		for from := 0; from < len(b); from += pillowRead {
@@ -675,41 +678,50 @@ func (d *decoder) meets() bool {
 			ends = append(ends, all)
 		}
 	}
+	first := func(n int64) int { // the first piece with which there are n bytes
+		return sort.Search(len(ends)-1, func(i int) bool { return d.has(ends[i], n) })
+	}
+	n, row := d.h.size()
+	// zlib decodes a row only while there is input. With a row it also takes
+	// the code of the byte behind it.
+	i := first(n - row + 1)
+	if !d.has(ends[i]-1, n-row+1) {
+		i++
+	}
+	return ends, max(i, first(n))
+}
+
+// has reports whether the first k bytes of the image data give n bytes, after
+// which the decoder stands.
+func (d *decoder) has(k int, n int64) bool {
+	src := idatReader{data: d.src.data, next: d.h.idat}
+	d.zr.Reset(func() []byte {
+		b := src.piece()
+		b = b[:min(len(b), k)]
+		if k -= len(b); len(b) == 0 {
+			return nil
+		}
+		return b
+	})
+	for n > 0 {
+		b, err := d.zr.Next(int(min(n, 1<<15)))
+		if n -= int64(len(b)); err != nil && n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// meets reports whether Pillow meets the damage behind the image. It stops with
+// the piece that completes the image, and so sees a wrong checksum only if that
+// piece holds all of it.
+func (d *decoder) meets() bool {
+	ends, last := d.fed()
 	if len(ends) == 1 {
 		return true
 	}
-	// has reports whether the first k bytes give n bytes, after which the
-	// decoder stands.
-	has := func(k int, n int64) bool {
-		src := idatReader{data: d.src.data, next: d.h.idat}
-		d.zr.Reset(func() []byte {
-			b := src.piece()
-			b = b[:min(len(b), k)]
-			if k -= len(b); len(b) == 0 {
-				return nil
-			}
-			return b
-		})
-		for n > 0 {
-			b, err := d.zr.Next(int(min(n, 1<<15)))
-			if n -= int64(len(b)); err != nil && n > 0 {
-				return false
-			}
-		}
-		return true
-	}
-	first := func(n int64) int { // the first piece with which there are n bytes
-		return sort.Search(len(ends)-1, func(i int) bool { return has(ends[i], n) })
-	}
-	n, last := d.h.size()
-	// zlib decodes a row only while there is input. With a row it also takes
-	// the code of the byte behind it.
-	i := first(n - last + 1)
-	if !has(ends[i]-1, n-last+1) {
-		i++
-	}
-	i = min(max(i, first(n)), len(ends)-1)
-	has(ends[i], n)
+	n, _ := d.h.size()
+	d.has(ends[min(last, len(ends)-1)], n)
 	more, err := d.zr.Next(1)
 	return len(more) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF
 }

@@ -35,6 +35,19 @@ func TestStrict(t *testing.T) {
 	}
 }
 
+// TestUnfed: the pixels are complete where the image data ends, but Pillow asks
+// for another piece before it decodes the last row.
+func TestUnfed(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/damaged/png_pieces1_p2_twice1.png")
+	require.NoError(t, err)
+	_, err = codec.Decode(data, nil)
+	require.NoError(t, err)
+	copy(data[345+4:], "IDQT") // a chunk that is not image data
+	_, err = codec.Decode(data, nil)
+	require.ErrorIs(t, err, codec.ErrFormat)
+	require.ErrorContains(t, err, "Pillow wants more")
+}
+
 // TestSteadyState: of ours nothing is allocated. compress/zlib makes its
 // checksum anew for every image; stored blocks are used because compress/flate
 // makes the link tables of long Huffman codes anew for every block.

@@ -204,9 +204,9 @@ func (d *directory) read(p uint64) error {
 			d.hide(tag)
 		}
 		switch unknown := typ >= len(typeSizes) || typeSizes[typ] == 0; tag {
-		case tagBits, tagSamplesPerPixel, tagRowsPerStrip:
+		case tagBits:
 			d.refused = d.refused || unknown
-		case tagPlanar:
+		case tagSamplesPerPixel, tagRowsPerStrip, tagPlanar:
 			d.refused = d.refused || unknown || count > 1
 		}
 		if _, ok := d.tags[tag]; ok || typ >= len(typeSizes) || typeSizes[typ] == 0 || count == 0 {

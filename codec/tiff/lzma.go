@@ -4,6 +4,9 @@ package tiff
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
 	"io"
 
 	"github.com/ulikunitz/xz/lzma"
@@ -22,15 +25,23 @@ const (
 
 // unlzma decompresses the .xz stream of one block that libtiff and GDAL write:
 // the filters delta and LZMA2, or LZMA2 alone. Like libtiff it reads no further
-// than out needs, and so takes no notice of the check behind the data.
+// than out needs, and so takes no notice of the check behind the data. Those of
+// the headers must be right.
 func unlzma(out, in []byte) error {
 	if len(in) < xzStreamHead+2 || string(in[:len(xzMagic)]) != xzMagic {
 		return io.ErrUnexpectedEOF
+	}
+	checked := func(b []byte, sum []byte) bool { return crc32.ChecksumIEEE(b) == binary.LittleEndian.Uint32(sum) }
+	if !checked(in[6:8], in[8:]) {
+		return errors.New("the checksum of the stream's header differs")
 	}
 	head := in[xzStreamHead:]
 	n := 4 * (int(head[0]) + 1) // bytes of the block's header
 	if head[0] == 0 || n > len(head) {
 		return io.ErrUnexpectedEOF
+	}
+	if !checked(head[:n-4], head[n-4:]) {
+		return errors.New("the checksum of the block's header differs")
 	}
 	data, head := head[n:], head[:n-4]
 	flags, head := head[1], head[2:]
