@@ -70,7 +70,7 @@ func (h *header) parse(data []byte) error {
 	}
 	end = int(size + 8) // bytes after it are ignored
 	var canvasW, canvasH int
-	flags := uint8(0)
+	flags, control := uint8(0), false
 	for p := 12; ; {
 		if end-p < 8 {
 			break
@@ -94,9 +94,22 @@ func (h *header) parse(data []byte) error {
 				return bad(p, "a canvas of %dx%d pixels", canvasW, canvasH)
 			}
 			h.animated = flags&flagAnimation != 0
+		case h.animated && id == "ANIM":
+			control = true
 		case h.animated && id == "ANMF":
-			if h.frames++; h.frames == 1 {
-				if err := h.frame(body, p); err != nil {
+			if !control {
+				return bad(p, "a frame without chunk ANIM before it")
+			}
+			// libwebp reads the headers of all frames before it decodes one.
+			f := h
+			if h.frames++; h.frames > 1 {
+				f = new(header)
+			}
+			if err := f.frame(body, p); err != nil {
+				return err
+			}
+			if f.image != nil {
+				if err := f.fits(canvasW, canvasH); err != nil {
 					return err
 				}
 			}
@@ -122,17 +135,12 @@ func (h *header) parse(data []byte) error {
 	if h.image == nil {
 		return bad(end, "no image data")
 	}
-	frameW, frameH := h.width, h.height // of an animation
-	if err := h.imageHeader(); err != nil {
-		return err
-	}
 	if h.animated {
-		if h.width != frameW || h.height != frameH || h.x+h.width > canvasW || h.y+h.height > canvasH {
-			return bad(h.imageAt, "an image of %dx%d in a frame of %dx%d at (%d, %d) of a canvas of %dx%d pixels",
-				h.width, h.height, frameW, frameH, h.x, h.y, canvasW, canvasH)
-		}
 		h.canvasW, h.canvasH, h.hasAlpha = canvasW, canvasH, flags&flagAlpha != 0
 		return nil
+	}
+	if err := h.imageHeader(); err != nil {
+		return err
 	}
 	h.canvasW, h.canvasH = h.width, h.height
 	if h.extended && (h.width != canvasW || h.height != canvasH) {
@@ -171,6 +179,21 @@ func (h *header) frame(b []byte, p int) error {
 			return bad(p+8+at, "chunk %q in a frame, want VP8 or VP8L", id)
 		}
 		at += 8 + int(n+n&1)
+	}
+	return nil
+}
+
+// fits reads the size of a frame's image, and checks that it is on the canvas.
+// As in libwebp, it need not be that of the frame.
+func (h *header) fits(canvasW, canvasH int) error {
+	if int64(h.width)*int64(h.height) > 1<<32-1 {
+		return bad(h.imageAt, "a frame of %dx%d pixels", h.width, h.height)
+	}
+	if err := h.imageHeader(); err != nil {
+		return err
+	}
+	if h.x+h.width > canvasW || h.y+h.height > canvasH {
+		return bad(h.imageAt, "an image of %dx%d at (%d, %d) of a canvas of %dx%d pixels", h.width, h.height, h.x, h.y, canvasW, canvasH)
 	}
 	return nil
 }
