@@ -127,10 +127,14 @@ func (h *header) parse(data []byte) error {
 		if p == 12 && !h.extended && h.image == nil {
 			return bad(p, "chunk %q, want VP8, VP8L or VP8X", id)
 		}
-		if !h.extended {
-			break // a simple file has one chunk
-		}
 		p += 8 + int(n+n&1)
+		if !h.extended {
+			// A simple file has one chunk. libwebp looks at the size of one more.
+			if rest := end - p; rest > 0 && (rest < 8 || uint64(binary.LittleEndian.Uint32(data[p+4:])) > uint64(rest-8)) {
+				return bad(p, "%d bytes behind the image that are no chunk", rest)
+			}
+			break
+		}
 	}
 	if h.image == nil {
 		return bad(end, "no image data")
@@ -199,13 +203,10 @@ func (h *header) fits(canvasW, canvasH int) error {
 }
 
 // setImage sets the image to that of the chunk at p, with n bytes. As in
-// libwebp, a lossy image includes the byte that makes the chunk's size even.
+// libwebp, it includes the byte that makes the chunk's size even.
 func (h *header) setImage(data []byte, p, n int) {
 	h.lossless, h.imageAt, h.imageSize = string(data[p:p+4]) == "VP8L", p+8, n
-	if !h.lossless {
-		n += n & 1
-	}
-	h.image = data[p+8 : min(p+8+n, len(data))]
+	h.image = data[p+8 : min(p+8+n+n&1, len(data))]
 }
 
 func le24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
