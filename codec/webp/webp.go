@@ -129,7 +129,7 @@ func (h *header) parse(data []byte) error {
 		}
 		p += 8 + int(n+n&1)
 		if !h.extended {
-			// A simple file has one chunk. libwebp looks at the size of one more.
+			// A simple file has one chunk. libwebp looks at the next size.
 			if rest := end - p; rest > 0 && (rest < 8 || uint64(binary.LittleEndian.Uint32(data[p+4:])) > uint64(rest-8)) {
 				return bad(p, "%d bytes behind the image that are no chunk", rest)
 			}
