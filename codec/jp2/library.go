@@ -282,10 +282,11 @@ func (f *file) next(s *size, width, height int, buffer *[]byte) (*tile, error) {
 	for i := range s.comps {
 		pixel += s.comps[i].bytes()
 	}
-	n := max(t.w*t.h*pixel, int(o.bytes))
-	if n > math.MaxUint32 {
-		return nil, codec.Errorf(name, -1, codec.ErrLimit, "a tile of %d bytes, want at most 4 GiB", n)
+	size := max(int64(t.w)*int64(t.h)*int64(pixel), int64(o.bytes))
+	if size > min(math.MaxUint32, math.MaxInt) {
+		return nil, codec.Errorf(name, -1, codec.ErrLimit, "a tile of %d bytes, want at most 4 GiB", size)
 	}
+	n := int(size)
 	if cap(*buffer) < n {
 		*buffer = make([]byte, n)
 	}

@@ -1,6 +1,9 @@
 package jxl
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 const (
 	magicCodestream = "\xff\x0a"
@@ -144,7 +147,8 @@ func (b *bits) side(small bool) uint64 {
 	return 1 + b.u([...]int{9, 13, 18, 30}[b.u(2)])
 }
 
-// size reads SizeHeader.
+// size reads SizeHeader. A width of 2^31, which no library decodes, becomes one
+// less, so that 32 bits hold it.
 func size(b *bits) (width, height int) {
 	small := b.bool()
 	h := b.side(small)
@@ -153,5 +157,5 @@ func size(b *bits) (width, height int) {
 		return int(b.side(small)), int(h)
 	}
 	r := [...][2]uint64{1: {1, 1}, {12, 10}, {4, 3}, {3, 2}, {16, 9}, {5, 4}, {2, 1}}[ratio]
-	return int(h * r[0] / r[1]), int(h)
+	return int(min(h*r[0]/r[1], math.MaxInt32)), int(h)
 }

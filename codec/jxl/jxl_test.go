@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"math"
 	"math/rand"
 	"os"
 	"strings"
@@ -143,7 +144,7 @@ func TestSize(t *testing.T) {
 		kind error
 	}{
 		{"\xff\x0a\x00\x00", 1, 1, nil}, // cut, see below
-		{"\xff\x0a\xfe\xff\xff\xff\xff\xff\xff\xff\xff\xff", 1 << 31, 1 << 30, codec.ErrPixels},
+		{"\xff\x0a\xfe\xff\xff\xff\xff\xff\xff\xff\xff\xff", math.MaxInt32, 1 << 30, codec.ErrPixels},
 		{"\xff\x0a\x01\x00\x00", 8, 8, nil},
 	} {
 		var h header
