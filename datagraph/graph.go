@@ -84,7 +84,7 @@ const (
 // Use Rename, Then and the fields of Graph for other graphs.
 func New(ops ...transforms.Op) *Graph {
 	name := Image
-	if len(ops) > 0 && transforms.InfoOf(ops[0]).In[0] == Sound {
+	if len(ops) > 0 && slices.Contains(transforms.InfoOf(ops[0]).In, Sound) {
 		name = Sound
 	}
 	g := &Graph{Inputs: []Column{{Name: name, Desc: tensor.Encoded()}}, Outputs: []string{name}}

@@ -3,7 +3,6 @@
 package transforms
 
 import (
-	"github.com/infer-prep/infer-prep/internal/dsp"
 	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -135,14 +134,8 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 // Infer sets the number of rows.
 func (o *FitSequence) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
-	if err := d.Validate(); err != nil {
-		return inputErr("%v", err)
-	}
-	if d.DType.Size() == 0 || d.Layout != tensor.NoLayout || d.Shape.Rank() == 0 {
-		return inputErr("%v, want a sequence: a first axis, no layout and a dtype of fixed size", d)
-	}
-	if !holds(d.DType, o.Fill) {
-		return inputErr("%v cannot hold fill = %v", d.DType, o.Fill)
+	if err := wantSequence(d, o.Fill); err != nil {
+		return err
 	}
 	n := d.Shape.At(0)
 	if n != tensor.Unknown {
@@ -214,7 +207,7 @@ func (o *FitSequence) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	switch o.Mode {
 	case FitReflect:
 		for i := range added {
-			at := dsp.Reflect(kept+i, kept) * size
+			at := kernel.Reflect101(kept+i, kept) * size
 			out = out[copy(out, in[at:at+size]):]
 		}
 		keep(added)

@@ -45,17 +45,25 @@ func (o *PadSequence) Validate() error {
 	return checkValues("fill", []float64{o.Fill})
 }
 
-// Infer sets the number of rows to Length.
-func (o *PadSequence) Infer(dst, in []tensor.Desc) error {
-	d := in[0]
+// wantSequence checks a sequence that is padded with fill.
+func wantSequence(d tensor.Desc, fill float64) error {
 	if err := d.Validate(); err != nil {
 		return inputErr("%v", err)
 	}
 	if d.DType.Size() == 0 || d.Layout != tensor.NoLayout || d.Shape.Rank() == 0 {
 		return inputErr("%v, want a sequence: a first axis, no layout and a dtype of fixed size", d)
 	}
-	if !holds(d.DType, o.Fill) {
-		return inputErr("%v cannot hold fill = %v", d.DType, o.Fill)
+	if !holds(d.DType, fill) {
+		return inputErr("%v cannot hold fill = %v", d.DType, fill)
+	}
+	return nil
+}
+
+// Infer sets the number of rows to Length.
+func (o *PadSequence) Infer(dst, in []tensor.Desc) error {
+	d := in[0]
+	if err := wantSequence(d, o.Fill); err != nil {
+		return err
 	}
 	n := d.Shape.At(0)
 	switch {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec/internal/yuv"
@@ -88,17 +87,7 @@ func layoutOf(version string) (layout, bool) {
 }
 
 // load loads and checks the library at its first use. The result never changes.
-var load = sync.OnceValues(func() (*library, error) {
-	path, err := where().Find()
-	if err != nil {
-		return nil, err
-	}
-	l, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	return l, l.prove()
-})
+var load = clib.Once(where, open, (*library).prove)
 
 // open loads the library at path, "" if none was found.
 func open(path string) (*library, error) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"hash"
 
-	"github.com/infer-prep/infer-prep/codec/internal/yuv"
+	"github.com/infer-prep/infer-prep/internal/clib"
 )
 
 // proof holds AVIF files and the digests of their planes, which
@@ -17,7 +17,7 @@ var proof embed.FS
 // prove decodes the built-in files and compares their planes: a library whose
 // structures have other layouts, or a decoder with a fault, is refused.
 func (l *library) prove() error {
-	err := yuv.Prove(proof, func(data []byte, h hash.Hash) error {
+	err := clib.Prove(proof, func(data []byte, h hash.Hash) error {
 		f, err := l.open(data, 0)
 		if err != nil {
 			return err

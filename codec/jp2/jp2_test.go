@@ -199,21 +199,7 @@ func TestHostile(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for range 1500 {
 		data := bytes.Clone(files[rng.Intn(len(files))])
-		for range 1 + rng.Intn(4) {
-			at := rng.Intn(len(data))
-			if rng.Intn(2) == 0 { // the headers are at the start
-				at = rng.Intn(min(len(data), 220))
-			}
-			switch rng.Intn(3) {
-			case 0:
-				data[at] ^= 1 << rng.Intn(8)
-			case 1:
-				data[at] = []byte{0, 1, 0x7F, 0x80, 0xFF}[rng.Intn(5)]
-			case 2:
-				n := min(len(data)-at, 1+rng.Intn(8))
-				copy(data[at:at+n], data[rng.Intn(len(data)-n+1):])
-			}
-		}
+		codectest.Damage(rng, data, 220)
 		check(data)
 	}
 }

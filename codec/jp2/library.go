@@ -57,17 +57,7 @@ const (
 )
 
 // load loads and checks the library at its first use. The result never changes.
-var load = sync.OnceValues(func() (*library, error) {
-	path, err := where().Find()
-	if err != nil {
-		return nil, err
-	}
-	l, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	return l, l.prove()
-})
+var load = clib.Once(where, open, (*library).prove)
 
 // open loads the library at path, "" if none was found.
 func open(path string) (*library, error) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"hash"
 
-	"github.com/infer-prep/infer-prep/codec/internal/yuv"
+	"github.com/infer-prep/infer-prep/internal/clib"
 )
 
 // proof holds JPEG 2000 files and the digests of their samples, which
@@ -18,7 +18,7 @@ var proof embed.FS
 // their samples: a library whose structures have other layouts, or with another
 // arithmetic, is refused.
 func (l *library) prove() error {
-	err := yuv.Prove(proof, func(data []byte, sum hash.Hash) error {
+	err := clib.Prove(proof, func(data []byte, sum hash.Hash) error {
 		var h header
 		if err := h.parse(data); err != nil {
 			return err

@@ -123,16 +123,23 @@ func (u *unpacker) unpack(dst *codec.Raster, t *tile, samples []byte, rows *[4][
 	}
 }
 
-// row converts a row of samples to 8 bits.
-func (c *component) row(dst, samples []byte) {
-	shift, offset := 8-c.prec, uint32(0)
+// scale returns how a sample becomes one of that number of bits: the offset is
+// added, then it is shifted.
+func (c *component) scale(bits int) (left, right uint, offset uint32) {
+	shift := bits - c.prec
 	if c.signed {
 		offset = 1 << (c.prec - 1)
 	}
-	left, right := uint(max(shift, 0)), uint(max(-shift, 0))
+	left, right = uint(max(shift, 0)), uint(max(-shift, 0))
 	if shift < 0 {
 		offset += 1 << (right - 1)
 	}
+	return left, right, offset
+}
+
+// row converts a row of samples to 8 bits.
+func (c *component) row(dst, samples []byte) {
+	left, right, offset := c.scale(8)
 	if c.prec == 8 && !c.signed && c.dx == 1 {
 		copy(dst, samples)
 		return
@@ -154,14 +161,7 @@ func (c *component) row(dst, samples []byte) {
 // unpack16 writes gray of 16 bits.
 func (u *unpacker) unpack16(dst *codec.Raster, t *tile, samples []byte) {
 	c := &u.comps[0]
-	shift, offset := 16-c.prec, uint32(0)
-	if c.signed {
-		offset = 1 << (c.prec - 1)
-	}
-	left, right := uint(max(shift, 0)), uint(max(-shift, 0))
-	if shift < 0 {
-		offset += 1 << (right - 1)
-	}
+	left, right, offset := c.scale(16)
 	size := c.bytes()
 	for y := range t.h {
 		out := dst.Pix[(t.y+y)*dst.Stride+2*t.x:][:2*t.w]

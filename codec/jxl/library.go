@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -77,17 +76,7 @@ const (
 )
 
 // load loads and checks the library at its first use. The result never changes.
-var load = sync.OnceValues(func() (*library, error) {
-	path, err := where().Find()
-	if err != nil {
-		return nil, err
-	}
-	l, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	return l, l.prove()
-})
+var load = clib.Once(where, open, (*library).prove)
 
 // companions are the libraries that a wheel's libjxl needs and does not look
 // for beside itself, and a symbol of each. They have to be loaded before it.

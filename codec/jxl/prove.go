@@ -6,7 +6,7 @@ import (
 	"hash"
 
 	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/codec/internal/yuv"
+	"github.com/infer-prep/infer-prep/internal/clib"
 )
 
 // proof holds JPEG XL files and the digests of their samples, or of the JPEG
@@ -18,7 +18,7 @@ var proof embed.FS
 // prove decodes the built-in files and compares their samples: a library whose
 // structures have other layouts, or with a fault, is refused.
 func (l *library) prove() error {
-	err := yuv.Prove(proof, func(data []byte, sum hash.Hash) error {
+	err := clib.Prove(proof, func(data []byte, sum hash.Hash) error {
 		var h header
 		if err := h.parse(data); err != nil {
 			return err

@@ -261,6 +261,22 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	return nil
 }
 
+// finish converts pixels whose planes are complete.
+func (d *decoder) finish(dst *codec.Raster) {
+	h := &d.h
+	if h.subX > 0 || !h.ycc && !(h.associated && h.planes > 1) {
+		return
+	}
+	for y := range dst.Height {
+		row := dst.Pix[y*dst.Stride:][:dst.Width*h.mode.Size()]
+		if h.associated {
+			unassociate(row)
+		} else {
+			d.convert(row)
+		}
+	}
+}
+
 // release drops the references to the caller's memory.
 func (d *decoder) release() {
 	d.file.data, d.o = nil, nil

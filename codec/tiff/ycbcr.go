@@ -5,7 +5,6 @@ package tiff
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
@@ -134,31 +133,21 @@ func (d *decoder) placePacked(dst, src []byte, stride, w, ht int) {
 	}
 }
 
-// finish converts pixels whose planes are complete. Where Pillow itself reads
-// YCbCr, it also converts it.
-func (d *decoder) finish(dst *codec.Raster) {
-	h := &d.h
-	if h.subX > 0 || !h.ycc && !(h.associated && h.planes > 1) {
+// convert converts a row of YCbCr whose planes are complete. Where Pillow
+// itself reads YCbCr, it also converts it.
+func (d *decoder) convert(row []byte) {
+	if d.h.compression != none {
+		for ; len(row) > 0; row = row[3:] {
+			d.ycc.rgb(row, row[0], row[1], row[2])
+		}
 		return
 	}
-	for y := range dst.Height {
-		row := dst.Pix[y*dst.Stride:][:dst.Width*h.mode.Size()]
-		switch {
-		case h.associated:
-			unassociate(row)
-		case h.compression == none:
-			gray := d.o.Color.Channels() == 1 // Y, whatever the chroma
-			for ; len(row) > 0; row = row[3:] {
-				if gray {
-					row[1], row[2] = row[0], row[0]
-				} else {
-					row[0], row[1], row[2] = kernel.PillowYCCToRGB(row[0], row[1], row[2])
-				}
-			}
-		default:
-			for ; len(row) > 0; row = row[3:] {
-				d.ycc.rgb(row, row[0], row[1], row[2])
-			}
+	gray := d.o.Color.Channels() == 1 // Y, whatever the chroma
+	for ; len(row) > 0; row = row[3:] {
+		if gray {
+			row[1], row[2] = row[0], row[0]
+		} else {
+			row[0], row[1], row[2] = kernel.PillowYCCToRGB(row[0], row[1], row[2])
 		}
 	}
 }

@@ -2,8 +2,6 @@
 
 package tiff
 
-import "github.com/infer-prep/infer-prep/codec"
-
 // small says that YCbCr that is not JPEG is refused, uncompressed too.
 const small = true
 
@@ -20,12 +18,4 @@ func (l *layout) packed() int { return 0 }
 
 func (*decoder) placePacked(_, _ []byte, _, _, _ int) {}
 
-// finish converts pixels whose planes are complete.
-func (d *decoder) finish(dst *codec.Raster) {
-	if d.h.planes == 1 || !d.h.associated {
-		return
-	}
-	for y := range dst.Height {
-		unassociate(dst.Pix[y*dst.Stride:][:4*dst.Width])
-	}
-}
+func (*decoder) convert([]byte) {}

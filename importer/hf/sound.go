@@ -276,7 +276,7 @@ func powerOf2(n int) int {
 	return p
 }
 
-// soundFile reports whether a feature_extractor is one of sound.
+// soundFile reports whether a feature_extractor is that of a sound.
 func soundFile(inner []byte) bool {
 	var t typed
 	_ = json.Unmarshal(inner, &t)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // Decoder describes a library that decodes an image format.
@@ -50,6 +51,21 @@ func (d *Decoder) Addresses(path string, symbols map[string]*uintptr) (err error
 		}
 	}
 	return nil
+}
+
+// Once returns a function that finds, opens and proves a library at its first
+// call. Its result never changes.
+func Once[L any](where func() *Decoder, open func(path string) (L, error), prove func(L) error) func() (L, error) {
+	return sync.OnceValues(func() (l L, err error) {
+		path, err := where().Find()
+		if err != nil {
+			return l, err
+		}
+		if l, err = open(path); err != nil {
+			return *new(L), err
+		}
+		return l, prove(l)
+	})
 }
 
 func (d *Decoder) purpose() string { return d.Name + ", which decodes " + d.Format }

@@ -7,15 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestReflect(t *testing.T) {
-	var got []int
-	for i := -5; i < 8; i++ {
-		got = append(got, Reflect(i, 3))
-	}
-	require.Equal(t, []int{1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1}, got)
-	require.Zero(t, Reflect(-7, 1))
-}
-
 // TestLog compares with package math, whose error is below 1 unit in the last
 // place too.
 func TestLog(t *testing.T) {

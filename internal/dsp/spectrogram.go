@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/infer-prep/infer-prep/internal/exactmath"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // Rule is the arithmetic of a spectrogram.
@@ -168,8 +169,8 @@ func (s *Spectrogram) padded(samples, singles []float32) []float32 {
 	}
 	inner := p[s.Pad:][:n]
 	for i := range s.Pad {
-		p[i] = inner[Reflect(i-s.Pad, n)]
-		p[s.Pad+n+i] = inner[Reflect(n+i, n)]
+		p[i] = inner[kernel.Reflect101(i-s.Pad, n)]
+		p[s.Pad+n+i] = inner[kernel.Reflect101(n+i, n)]
 	}
 	return p
 }

@@ -31,16 +31,3 @@ func PairwiseSum[T float32 | float64](v []T) T {
 	half -= half % lanes
 	return PairwiseSum(v[:half]) + PairwiseSum(v[half:])
 }
-
-// Reflect returns the index that NumPy's pad of mode reflect reads for index i
-// of an axis of n elements, which may be outside of it. n is at least 1.
-func Reflect(i, n int) int {
-	if n == 1 {
-		return 0
-	}
-	period := 2 * (n - 1)
-	if i %= period; i < 0 {
-		i += period
-	}
-	return min(i, period-i)
-}

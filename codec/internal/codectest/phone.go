@@ -166,21 +166,7 @@ func PhoneHostile(t *testing.T, ext string, rounds int) {
 	rng := rand.New(rand.NewSource(1))
 	for range rounds {
 		data := bytes.Clone(files[rng.Intn(len(files))])
-		for range 1 + rng.Intn(4) {
-			at := rng.Intn(len(data))
-			if rng.Intn(2) == 0 { // the boxes are at the start
-				at = rng.Intn(min(len(data), 400))
-			}
-			switch rng.Intn(3) {
-			case 0:
-				data[at] ^= 1 << rng.Intn(8)
-			case 1:
-				data[at] = []byte{0, 1, 0x7F, 0x80, 0xFF}[rng.Intn(5)]
-			case 2:
-				n := min(len(data)-at, 1+rng.Intn(8))
-				copy(data[at:at+n], data[rng.Intn(len(data)-n+1):])
-			}
-		}
+		Damage(rng, data, 400)
 		_ = check(data)
 	}
 	// A header that says a large size is refused before anything is decoded.
@@ -207,6 +193,26 @@ func PhoneHostile(t *testing.T, ext string, rounds int) {
 		}
 	}
 	require.Positive(t, refused)
+}
+
+// Damage changes one to four places of a file, half of them in its head, where
+// boxes and headers are.
+func Damage(rng *rand.Rand, data []byte, head int) {
+	for range 1 + rng.Intn(4) {
+		at := rng.Intn(len(data))
+		if rng.Intn(2) == 0 {
+			at = rng.Intn(min(len(data), head))
+		}
+		switch rng.Intn(3) {
+		case 0:
+			data[at] ^= 1 << rng.Intn(8)
+		case 1:
+			data[at] = []byte{0, 1, 0x7F, 0x80, 0xFF}[rng.Intn(5)]
+		case 2:
+			n := min(len(data)-at, 1+rng.Intn(8))
+			copy(data[at:at+n], data[rng.Intn(len(data)-n+1):])
+		}
+	}
 }
 
 // PhoneConcurrent decodes files with several decoders at once.

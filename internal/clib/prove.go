@@ -1,4 +1,4 @@
-package yuv
+package clib
 
 import (
 	"bytes"
@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// Prove checks a library. Folder proof of files has small images. Its file
-// planes.sha256 has the digests of their planes, which the reference's library
-// gave. The function decode decodes an image and writes its planes to h.
+// Prove checks a decoder's library. Folder proof of files has small images. Its
+// file planes.sha256 has the digests of their planes, which the reference's
+// library gave. The function decode decodes an image and writes its planes to
+// h.
 func Prove(files fs.FS, decode func(data []byte, h hash.Hash) error) error {
 	list, err := fs.ReadFile(files, "proof/planes.sha256")
 	if err != nil {
