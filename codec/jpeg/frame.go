@@ -301,7 +301,7 @@ func (d *decoder) startScan() error {
 		return err
 	}
 	d.head.places = &kernel.NaturalPlaces
-	if d.pairs() {
+	if kernel.Pairs() && d.pairs() {
 		d.head.places = &kernel.PairedPlaces
 	}
 	if !d.head.lossless {
@@ -312,10 +312,10 @@ func (d *decoder) startScan() error {
 	return d.ent.start()
 }
 
-// pairs reports whether the coefficients of the scan are in paired order.
+// pairs reports whether the scan's coefficients may be in paired order.
 func (d *decoder) pairs() bool {
 	h := &d.head
-	if !kernel.Pairs() || h.multiScan || h.arithmetic || h.lossless {
+	if h.multiScan || h.arithmetic || h.lossless {
 		return false
 	}
 	for i := range h.comps {

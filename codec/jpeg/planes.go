@@ -163,7 +163,7 @@ func (ps *planes) transform(to *[maxMCU]target, row, y, x, n int) {
 			k := min(n*c.mcuW, c.wBlocks-at)
 			switch p := &ps.comp[c.index]; {
 			case !c.needed || row == ps.head.iMCURows-1 && y+by >= c.lastRowH:
-			case ps.head.places == &kernel.PairedPlaces:
+			case kernel.Pairs() && ps.head.places == &kernel.PairedPlaces:
 				dst := p.blockRow(row*c.v + y + by)[at*8:]
 				kernel.IDCTRowPaired(dst, p.stride, blocks[:k], &c.quant, last[:k])
 				blocks = blocks[k:]

@@ -10,7 +10,7 @@ import (
 const (
 	readerBuf, readerPos, readerStop, readerAcc, readerN  = 0, 24, 32, 40, 48
 	readerTo, readerMCU, readerPred, readerX, readerLimit = 56, 856, 864, 880, 888
-	readerMarks, readerPlaces                              = 896, 920
+	readerMarks, readerPlaces                             = 896, 920
 
 	targetDC, targetAC, targetBlocks, targetLast, targetStep, targetComp, targetSize = 0, 8, 16, 40, 64, 72, 80
 
