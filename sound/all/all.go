@@ -3,5 +3,6 @@ package all
 
 import (
 	_ "github.com/infer-prep/infer-prep/sound/flac" // registers FLAC
+	_ "github.com/infer-prep/infer-prep/sound/mp3"  // registers MP3
 	_ "github.com/infer-prep/infer-prep/sound/wav"  // registers WAV
 )
