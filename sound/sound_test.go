@@ -66,7 +66,7 @@ func TestUnknown(t *testing.T) {
 	for data, text := range map[string]string{
 		"OggS" + string(make([]byte, 24)) + "\x01vorbis": "sound: unsupported: Ogg Vorbis: want one of the linked formats: flac, mp3, wav",
 		"OggS" + string(make([]byte, 24)) + "OpusHead":   "sound: unsupported: Opus: want",
-		"\xff\xfb\x90\x00":                     "sound: unsupported: MP3: want",
+		"\xff\xfd\x90\x00":                     "sound: unsupported: MPEG audio layer II: want",
 		"FORM\x00\x00\x00\x00AIFF":             "sound: unsupported: AIFF: want",
 		"\x00\x00\x00\x20ftypM4A ":             "sound: unsupported: MP4 or M4A: want",
 		"version https://git-lfs.github.com/s": "git lfs pull fetches it",
