@@ -344,9 +344,27 @@ func (e *explainer) searchSounds() ([]Explanation, error) {
 			continue
 		}
 		known[names(x.Changes)] = true
+		e.addSameSounds(x)
 		best = append(best, *x)
 	}
 	return best, nil
+}
+
+// addSameSounds lists the changes with the same effect as one of the
+// explanation's.
+func (e *explainer) addSameSounds(x *Explanation) {
+	for i, c := range x.Changes {
+		others := slices.Delete(slices.Clone(x.Changes), i, i+1)
+		for _, o := range e.changes {
+			if o.group != c.group || o.Name == c.Name {
+				continue
+			}
+			set, _ := e.joined(others, []Change{o})
+			if y := e.judge(set); y != nil && y.Differ == x.Differ && y.Max == x.Max && y.Mean == x.Mean {
+				x.Also[i] = append(x.Also[i], o.Name)
+			}
+		}
+	}
 }
 
 // other reports whether changes run another graph.

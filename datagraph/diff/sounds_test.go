@@ -3,6 +3,9 @@ package diff
 import (
 	"encoding/binary"
 	"math"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	_ "github.com/infer-prep/infer-prep/sound/wav"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -60,7 +64,7 @@ func soundGraphs() map[string]*datagraph.Graph {
 // TestExplainSounds: every change alone is explained by that change, and the
 // graph itself by none.
 func TestExplainSounds(t *testing.T) {
-	file := voice(4000)
+	file := voice(2000)
 	applied := map[string]bool{}
 	for name, g := range soundGraphs() {
 		before, err := g.MarshalJSON()
@@ -105,5 +109,48 @@ func TestExplainSounds(t *testing.T) {
 		if c.undo == nil && !applied[c.Name] {
 			t.Log(c.Name, "applies to no graph")
 		}
+	}
+}
+
+// TestSoundFaults explains features that transformers and torch computed with
+// usual mistakes (testdata/gen/tensors/sound_faults.py).
+func TestSoundFaults(t *testing.T) {
+	f, err := os.Open("testdata/sound_faults.npz")
+	require.NoError(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	require.NoError(t, err)
+	l, err := npz.Read(f, info.Size(), 1<<20)
+	require.NoError(t, err)
+	g := soundGraphs()["whisper"]
+	g.Steps[2].Op.(*transforms.Spectrogram).Mels = 20
+	sound := l[slices.IndexFunc(l, func(n tensor.Named) bool { return n.Name == "sound" })].T
+	want := map[string]string{
+		"none": "", "none_torch": "", "transposed": "transposed", "symmetric": "window-hann-symmetric", "symmetric_torch": "window-hann-symmetric",
+		"hamming": "window-hamming", "povey": "window-povey", "natural": "log-natural", "decibel": "log-decibel", "magnitude": "magnitude",
+		"int16": "int16-samples", "htk": "mel-htk", "htk_no_norm": "mel-htk mel-no-norm", "rate_22050": "mel-rate-22050", "zeros": "centered-zeros",
+		"not_centered": "not-centered", "int16_natural": "int16-samples log-natural", "hamming_htk_transposed": "window-hamming mel-htk transposed", "noise": "?",
+	}
+	require.Len(t, l, len(want)+1)
+	for _, n := range l {
+		if n.Name == "sound" {
+			continue
+		}
+		r, err := Explain(t.Context(), g, "sound", tensor.FromBytes(sound.Data), n.T, Options{Limits: codec.DefaultLimits()})
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Explanations, n.Name)
+		best := r.Explanations[0]
+		var have []string
+		for _, c := range best.Changes {
+			have = append(have, c.Name)
+		}
+		t.Logf("%s: %v, equal %v, rounding %v, largest %v, of %d", n.Name, have, best.Equal, best.Rounding, best.Max, r.Tried)
+		if want[n.Name] == "?" {
+			require.False(t, best.explained())
+			require.Empty(t, have)
+			continue
+		}
+		require.True(t, best.explained(), n.Name)
+		require.ElementsMatch(t, strings.Fields(want[n.Name]), have, n.Name)
 	}
 }
