@@ -22,8 +22,9 @@ import (
 // follows can state the rate that it gets. A file that cannot be decoded or
 // that exceeds the Context's Limits.Bytes is a *codec.Error.
 //
-// Samples of MP3 files differ from the reference's by up to 2e-6, because mpg123
-// in libsndfile computes in 32 bits. They are the same on every platform.
+// Samples of MP3 files differ from the reference's by up to 2e-6, because
+// mpg123 in libsndfile computes in 32 bits. They are the same on every
+// platform.
 //
 // Reference: libsndfile 1.2.2, as soundfile 0.14.0 reads float32.
 type DecodeSound struct {

@@ -32,9 +32,9 @@ type target struct {
 	output  string // the graph's column
 }
 
-// allChanges returns all changes of graphs of images in the order in which they are applied: those
-// of pixels, which decide what the image shows, before those of values, which
-// map every channel by a linear function.
+// allChanges returns all changes of graphs of images, in the order in which
+// they are applied: those of pixels, which decide what the image shows, before
+// those of values, which map every channel by a linear function.
 func allChanges() []Change {
 	return slices.Concat(decoding(), sizing(), cropping(), resampling(), ordering(), mirroring(), valueChanges())
 }
