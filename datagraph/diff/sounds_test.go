@@ -53,7 +53,7 @@ func soundGraphs() map[string]*datagraph.Graph {
 	plain := transforms.NewSpectrogram(512, 256)
 	plain.Power = 1
 	return map[string]*datagraph.Graph{
-		"whisper":   datagraph.New(transforms.NewDecodeSound(16000), transforms.NewMixMono(), mel).
+		"whisper": datagraph.New(transforms.NewDecodeSound(16000), transforms.NewMixMono(), mel).
 			Then(transforms.NewSlice(":", ":-1"), []string{"sound"}, []string{"sound"}).Then(scale, []string{"sound"}, []string{"sound"}),
 		"kaldi":     datagraph.New(transforms.NewDecodeSound(16000), transforms.NewMixMono(), kaldi, &transforms.NormalizeSequence{Rule: transforms.SequenceBins, Mean: true, Var: true}),
 		"wav2vec2":  datagraph.New(transforms.NewDecodeSound(16000), transforms.NewMixMono(), transforms.NewResampleSinc(16000, 12000), transforms.NewNormalizeSequence()),
