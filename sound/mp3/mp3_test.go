@@ -49,7 +49,7 @@ func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	decoded := 0
 	var d sound.Decoder
-	n := short.Rounds(t, 1000, 200) // 100000 were decoded once
+	n := short.Rounds(t, 1000, 200) // 30000 others were decoded once
 	for range n {
 		file := bytes.Clone(cases[r.IntN(len(cases))].File)
 		for range 1 + r.IntN(20) {
