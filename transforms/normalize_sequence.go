@@ -25,9 +25,12 @@ const (
 	// standard deviation of the differences, whose mean it computes anew. Sums
 	// add row by row.
 	SequenceCMVN
+	// SequenceFeatures divides x - mean of each column by its deviation, with
+	// n-1 as the divisor, plus 1e-5. It computes in float64.
+	SequenceFeatures
 )
 
-var sequenceRuleNames = []string{"whole", "bins", "cmvn"}
+var sequenceRuleNames = []string{"whole", "bins", "cmvn", "features"}
 
 func (r SequenceRule) String() string { return enum.String("sequence rule", sequenceRuleNames, r) }
 
@@ -46,17 +49,20 @@ func (r *SequenceRule) UnmarshalText(t []byte) error {
 // whole, a matrix of rows and columns for the other rules, of two columns or
 // more for cmvn. It keeps the description.
 //
-// All arithmetic is float32, except that sums are divided in float64 for whole
-// and bins. The variance of a constant column is 0, so cmvn divides 0 by 0
-// there, and the result is NaN, as is that of bins for a single row.
+// All arithmetic is float32 but that of features, and sums are divided in
+// float64 for whole and bins. The variance of a constant column is 0, so cmvn
+// divides 0 by 0 there, and the result is NaN, as is that of bins and features
+// for a single row.
 //
 // Reference: transformers 5.23.0: zero_mean_unit_var_norm of
 // Wav2Vec2FeatureExtractor (whole), SeamlessM4TFeatureExtractor (bins),
-// utterance_cmvn of Speech2TextFeatureExtractor (cmvn); NumPy 2.4.6.
+// utterance_cmvn of Speech2TextFeatureExtractor (cmvn); NumPy 2.4.6. The rule
+// features is close to ParakeetFeatureExtractor, whose float32 sums of torch
+// depend on the processor.
 type NormalizeSequence struct {
 	Rule SequenceRule `json:"rule"` // default whole
-	Mean bool         `json:"mean"` // subtract the mean; always true for whole and bins
-	Var  bool         `json:"var"`  // divide by the deviation; always true for whole and bins
+	Mean bool         `json:"mean"` // subtract the mean; always true but for cmvn
+	Var  bool         `json:"var"`  // divide by the deviation; always true but for cmvn
 }
 
 //msgp:tuple NormalizeSequence
@@ -126,6 +132,8 @@ func (o *NormalizeSequence) Apply(c *Context, dst, src []*tensor.Tensor) error {
 				out[i*columns+j] = v
 			}
 		}
+	case SequenceFeatures:
+		normalizeFeatures(out, in, s.Shape.At(1), tensor.Cast[float64](c.Scratch(16*s.Shape.At(1))))
 	default:
 		copy(out, in)
 		o.cmvn(out, s.Shape.At(0), s.Shape.At(1), tensor.Cast[float32](c.Scratch(8*s.Shape.At(1))))
@@ -188,6 +196,36 @@ func (o *NormalizeSequence) cmvn(x []float32, rows, columns int, work []float32)
 	for i := 0; i < len(x); i += columns {
 		for j, std := range sum {
 			x[i+j] /= std
+		}
+	}
+}
+
+// normalizeFeatures writes the rule features. work has two numbers for each
+// column.
+func normalizeFeatures(out, in []float32, columns int, work []float64) {
+	rows := float64(len(in) / columns)
+	mean, std := work[:columns], work[columns:2*columns]
+	clear(work)
+	for i := 0; i < len(in); i += columns {
+		for j, x := range in[i : i+columns] {
+			mean[j] += float64(x)
+		}
+	}
+	for j := range mean {
+		mean[j] /= rows
+	}
+	for i := 0; i < len(in); i += columns {
+		for j, x := range in[i : i+columns] {
+			d := float64(x) - mean[j]
+			std[j] += float64(d * d)
+		}
+	}
+	for j, v := range std {
+		std[j] = math.Sqrt(v/(rows-1)) + 1e-5
+	}
+	for i := 0; i < len(in); i += columns {
+		for j, x := range in[i : i+columns] {
+			out[i+j] = float32((float64(x) - mean[j]) / std[j])
 		}
 	}
 }

@@ -17,6 +17,7 @@ func fullOps() []Op {
 		(*NormalizedDifference)(nil),
 		(*PCMToFloat)(nil),
 		(*PercentileScale)(nil),
+		(*Preemphasis)(nil),
 		(*ResamplePoly)(nil),
 		(*ResampleSinc)(nil),
 		(*ScaleFeatures)(nil),

@@ -122,7 +122,7 @@ var Layers = []Layer{
 		{Path: "internal/lazy"},
 		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
 		{Path: "tensor/npz", May: []string{"internal/errfmt", "tensor"}},
-		{Path: "internal/golden", May: []string{"tensor"}, Why: "it compares tensors in tests"},
+		{Path: "internal/golden", May: []string{"tensor", testify}, Why: "it compares tensors in tests"},
 		{Path: "store", May: []string{"internal/mapfile", "internal/sorts"}},
 		{Path: "store/remote", May: []string{"internal/filelock", "internal/sorts", "store"}},
 		{Path: "store/httpstore", May: []string{"store", "store/remote"}},
