@@ -75,6 +75,19 @@ func (z *FitSequence) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z FitSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *MaskSequence) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z MaskSequence) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *MaskSequence) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z MaskSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *MixMono) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.

@@ -12,6 +12,7 @@ func fullOps() []Op {
 		(*DecodePCM)(nil),
 		(*DecodeSound)(nil),
 		(*FitSequence)(nil),
+		(*MaskSequence)(nil),
 		(*MixMono)(nil),
 		(*NormalizeSequence)(nil),
 		(*NormalizedDifference)(nil),

@@ -10,7 +10,6 @@ func init() {
 		"its chroma features are torchaudio's":                                                {"MusicgenMelodyFeatureExtractor"},
 		"it finds beats with essentia, and resamples with librosa":                            {"Pop2PianoFeatureExtractor"},
 		"it normalizes loudness with torch":                                                   {"VibeVoiceAcousticTokenizerFeatureExtractor", "PocketTTSFeatureExtractor"},
-		"its window and floor are others than Gemma 3n's, and not implemented":                {"Gemma4AudioFeatureExtractor"},
 	} {
 		for _, n := range names {
 			sounds[n] = sound{refused: reason}
