@@ -26,7 +26,7 @@ const (
 	// add row by row.
 	SequenceCMVN
 	// SequenceFeatures divides x - mean of each column by its deviation, with
-	// n-1 as the divisor, plus 1e-5. It computes in float64.
+	// n-1 as the divisor, plus 1e-5. Sums are torch's on processors with AVX2.
 	SequenceFeatures
 )
 
@@ -49,16 +49,16 @@ func (r *SequenceRule) UnmarshalText(t []byte) error {
 // whole, a matrix of rows and columns for the other rules, of two columns or
 // more for cmvn. It keeps the description.
 //
-// All arithmetic is float32 but that of features, and sums are divided in
-// float64 for whole and bins. The variance of a constant column is 0, so cmvn
+// All arithmetic is float32, except that sums are divided in float64 for whole
+// and bins. The variance of a constant column is 0, so cmvn
 // divides 0 by 0 there, and the result is NaN, as is that of bins and features
 // for a single row.
 //
 // Reference: transformers 5.23.0: zero_mean_unit_var_norm of
 // Wav2Vec2FeatureExtractor (whole), SeamlessM4TFeatureExtractor (bins),
 // utterance_cmvn of Speech2TextFeatureExtractor (cmvn); NumPy 2.4.6. The rule
-// features is close to ParakeetFeatureExtractor, whose float32 sums of torch
-// depend on the processor.
+// features is that of ParakeetFeatureExtractor with torch 2.15.0, whose sums
+// have another order on processors with AVX-512.
 type NormalizeSequence struct {
 	Rule SequenceRule `json:"rule"` // default whole
 	Mean bool         `json:"mean"` // subtract the mean; always true but for cmvn
@@ -133,7 +133,18 @@ func (o *NormalizeSequence) Apply(c *Context, dst, src []*tensor.Tensor) error {
 			}
 		}
 	case SequenceFeatures:
-		normalizeFeatures(out, in, s.Shape.At(1), tensor.Cast[float64](c.Scratch(16*s.Shape.At(1))))
+		rows, columns := s.Shape.At(0), s.Shape.At(1)
+		work := tensor.Cast[float32](c.Scratch(4 * (2*rows + 1)))
+		column := work[:rows]
+		for j := range columns {
+			for i := range column {
+				column[i] = in[i*columns+j]
+			}
+			normalizeFeatures(column, work[rows:])
+			for i, v := range column {
+				out[i*columns+j] = v
+			}
+		}
 	default:
 		copy(out, in)
 		o.cmvn(out, s.Shape.At(0), s.Shape.At(1), tensor.Cast[float32](c.Scratch(8*s.Shape.At(1))))
@@ -200,32 +211,19 @@ func (o *NormalizeSequence) cmvn(x []float32, rows, columns int, work []float32)
 	}
 }
 
-// normalizeFeatures writes the rule features. work has two numbers for each
-// column.
-func normalizeFeatures(out, in []float32, columns int, work []float64) {
-	rows := float64(len(in) / columns)
-	mean, std := work[:columns], work[columns:2*columns]
-	clear(work)
-	for i := 0; i < len(in); i += columns {
-		for j, x := range in[i : i+columns] {
-			mean[j] += float64(x)
-		}
+// normalizeFeatures writes the rule features for a column. work has one number more
+// than the column: torch adds the frame behind it, which counts as 0.
+func normalizeFeatures(column, work []float32) {
+	n := float32(len(column))
+	work[len(column)] = 0
+	copy(work, column)
+	mean := dsp.TorchSum(work) / n
+	for i, x := range column {
+		d := x - mean
+		work[i] = float32(d * d)
 	}
-	for j := range mean {
-		mean[j] /= rows
-	}
-	for i := 0; i < len(in); i += columns {
-		for j, x := range in[i : i+columns] {
-			d := float64(x) - mean[j]
-			std[j] += float64(d * d)
-		}
-	}
-	for j, v := range std {
-		std[j] = math.Sqrt(v/(rows-1)) + 1e-5
-	}
-	for i := 0; i < len(in); i += columns {
-		for j, x := range in[i : i+columns] {
-			out[i+j] = float32((float64(x) - mean[j]) / std[j])
-		}
+	std := float32(math.Sqrt(float64(dsp.TorchSum(work)/(n-1)))) + 1e-5
+	for i, x := range column {
+		column[i] = (x - mean) / std
 	}
 }

@@ -129,8 +129,9 @@ const (
 	// Pad it refuses sounds of at most FFTLength/2 samples, as torch does.
 	SpectrogramTorch = SpectrogramRule(dsp.Torch)
 	// SpectrogramMixed emphasizes frames in float32, windows and transforms them
-	// in float64, and rounds to complex64, with filters rounded to float32:
-	// Phi4MultimodalFeatureExtractor, whose sums depend on the processor.
+	// in float64, and rounds to complex64, with powers and filters in float32:
+	// Phi4MultimodalFeatureExtractor, whose sums depend on the processor. Power
+	// is 2.
 	SpectrogramMixed = SpectrogramRule(dsp.Mixed)
 )
 
@@ -263,6 +264,8 @@ func (o *Spectrogram) Validate() error {
 		return paramErr("power is %d, want 1 for rule %v", o.Power, o.Rule)
 	case o.Rule == SpectrogramSingle && (o.Window != WindowHann || !o.Periodic || o.RemoveDC):
 		return paramErr("rule single has a periodic window hann and no remove_dc")
+	case o.Rule == SpectrogramMixed && o.Power != 2:
+		return paramErr("power is %d, want 2 for rule mixed", o.Power)
 	case (o.Rule == SpectrogramRounded || o.Rule == SpectrogramMixed) && o.RemoveDC:
 		return paramErr("rule %v has no remove_dc", o.Rule)
 	case o.Rule == SpectrogramTorch && (o.RemoveDC || o.Preemphasis != 0):

@@ -122,8 +122,8 @@ func (d *filter) add(bin int, w float64) {
 	d.weights = append(d.weights, w)
 }
 
-// round rounds the weights to float32.
-func round(bank []filter) {
+// toFloat32 rounds the weights to float32.
+func toFloat32(bank []filter) {
 	for _, d := range bank {
 		for i, w := range d.weights {
 			d.weights[i] = float64(float32(w))

@@ -31,7 +31,7 @@ const (
 	// depends on the processor. Root is the least power below the root.
 	Torch
 	// Mixed emphasizes in float32, windows and transforms in float64, and rounds
-	// to complex64, as Complex64; filters are rounded to float32: Phi-4.
+	// to complex64; powers and filters are rounded to float32: Phi-4.
 	Mixed
 )
 
@@ -90,7 +90,7 @@ func NewSpectrogram(c Config, mean, std []float64) *Spectrogram {
 	if c.Mels.Filters > 0 {
 		s.bank = c.Mels.bank(c.Length, c.Rate)
 		if c.Rule == Torch || c.Rule == Mixed {
-			round(s.bank)
+			toFloat32(s.bank)
 		}
 	}
 	switch c.Rule {
@@ -323,7 +323,11 @@ func (s *Spectrogram) power(re, im float64) float64 {
 		return float64(float32(math.Sqrt(float64(float32(r*r) + float32(i*i) + float32(s.Root)))))
 	case Single, Rounded:
 		return float64(hypot32(float32(re), float32(im)))
-	case Complex64, Mixed:
+	case Mixed:
+		re, im = float64(float32(re)), float64(float32(im))
+		a := float32(math.Sqrt(float64(re*re) + float64(im*im)))
+		return float64(float32(a * a))
+	case Complex64:
 		re, im = float64(float32(re)), float64(float32(im))
 	}
 	p := float64(re*re) + float64(im*im)
