@@ -211,8 +211,8 @@ func (o *NormalizeSequence) cmvn(x []float32, rows, columns int, work []float32)
 	}
 }
 
-// normalizeFeatures writes the rule features for a column. work has one number more
-// than the column: torch adds the frame behind it, which counts as 0.
+// normalizeFeatures writes the rule features for a column. work has one number
+// more than the column: torch adds the frame behind it, which counts as 0.
 func normalizeFeatures(column, work []float32) {
 	n := float32(len(column))
 	work[len(column)] = 0

@@ -10,8 +10,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // The product and the difference are rounded to float32.
 //
-// Reference: torch 2.15.0, x[:, 1:] - c * x[:, :-1], as ParakeetFeatureExtractor
-// of transformers 5.23.0 and Preemphasis of torchaudio 2.11.0 compute it.
+// Reference: torch 2.15.0, x[:, 1:] - c * x[:, :-1], as
+// ParakeetFeatureExtractor of transformers 5.23.0 and Preemphasis of torchaudio
+// 2.11.0 compute it.
 type Preemphasis struct {
 	Coefficient float64 `json:"coefficient"` // default 0.97
 }

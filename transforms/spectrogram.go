@@ -29,7 +29,8 @@ import (
 //   - The Fourier transform, rounded to complex64, and its amplitude
 //     sqrt(re^2 + im^2), squared for Power 2.
 //   - With Mels, the sum over each filter.
-//   - The larger of this and Floor, or their sum; its logarithm; minus Mean, divided by Std.
+//   - The larger of this and Floor, or their sum; its logarithm; minus Mean,
+//     divided by Std.
 //   - Rounded to float32.
 //
 // The transform has the bits of NumPy's rfft. Other references sum the filters
@@ -123,15 +124,15 @@ const (
 	// to float32: Gemma4AudioFeatureExtractor. It takes any window.
 	SpectrogramRounded = SpectrogramRule(dsp.Rounded)
 	// SpectrogramTorch is close to torch.stft in float32, whose bits depend on
-	// the processor. It windows in float32, with torch's window, and computes on
-	// in float64, with filters rounded to float32. The amplitude of Power 1 is
-	// sqrt(max(re^2 + im^2, Root)). The window is hann, hamming or boxcar. With
-	// Pad it refuses sounds of at most FFTLength/2 samples, as torch does.
+	// the processor. It windows in float32, with torch's window, and computes
+	// on in float64, with filters rounded to float32. The amplitude of Power 1
+	// is sqrt(max(re^2 + im^2, Root)). The window is hann, hamming or boxcar.
+	// With Pad it refuses sounds of at most FFTLength/2 samples, as torch does.
 	SpectrogramTorch = SpectrogramRule(dsp.Torch)
-	// SpectrogramMixed emphasizes frames in float32, windows and transforms them
-	// in float64, and rounds to complex64, with powers and filters in float32:
-	// Phi4MultimodalFeatureExtractor, whose sums depend on the processor. Power
-	// is 2.
+	// SpectrogramMixed emphasizes frames in float32, windows and transforms
+	// them in float64, and rounds to complex64, with powers and filters in
+	// float32: Phi4MultimodalFeatureExtractor, whose sums depend on the
+	// processor. Power is 2.
 	SpectrogramMixed = SpectrogramRule(dsp.Mixed)
 )
 

@@ -73,7 +73,7 @@ func nemo(b *soundBuilder, mels int) {
 	}
 	b.fit(&transforms.FitSequence{Multiple: 1, Left: win / 2, Right: win / 2}, in, "padded", "padded_mask")
 	s := b.stft(size, win, hop, false)
-	s.Periodic, s.Mels, s.MelHigh = false, mels, float64(b.rate)/2
+	s.Periodic, s.Mels, s.MelHigh = false, mels, float64(float64(b.rate)/2)
 	s.Floor, s.AddFloor, s.Log, s.FramesFirst = 0x1p-24, true, transforms.LogNatural, true
 	b.features(s, "padded", "features")
 	b.step(transforms.NewSlice(":-1"), "features", "features")
@@ -273,7 +273,7 @@ func inklingAudio(b *soundBuilder) {
 		b.step(transforms.NewSlice(strconv.Itoa(edge)+":-"+strconv.Itoa(edge)), "padded", in)
 	}
 	s := b.stft(size, win, hop, false)
-	s.Power, s.Root, s.Mels, s.MelHigh, s.Log, s.FramesFirst = 1, 1e-10, mels, float64(b.rate)/2, transforms.LogDecimal, true
+	s.Power, s.Root, s.Mels, s.MelHigh, s.Log, s.FramesFirst = 1, 1e-10, mels, float64(float64(b.rate)/2), transforms.LogDecimal, true
 	b.features(s, in, "input_features")
 	b.marks("input_features", "input_features_mask")
 	b.Outputs = []string{"input_features", "input_features_mask"}

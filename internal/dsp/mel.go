@@ -10,8 +10,8 @@ const (
 	HTK    Scale = iota // 2595 log10(1 + f/700)
 	Slaney              // 3f/200 up to 1000 Hz, then 15 + 27 ln(f/1000)/ln 6.4
 	Kaldi               // 1127 ln(1 + f/700)
-	// TorchHTK and TorchSlaney are HTK and Slaney with the float32 arithmetic of
-	// torchaudio's melscale_fbanks.
+	// TorchHTK and TorchSlaney are HTK and Slaney with the float32 arithmetic
+	// of torchaudio's melscale_fbanks.
 	TorchHTK
 	TorchSlaney
 )

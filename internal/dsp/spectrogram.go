@@ -24,14 +24,15 @@ const (
 	// Single windows in float32, rounds to complex64, and computes amplitudes
 	// in float32: Gemma 3n. Frames need one sample more.
 	Single
-	// Rounded is Single with the window of float64, rounded to float32: Gemma 4.
+	// Rounded is Single with the window of float64, rounded to float32: Gemma
+	// 4.
 	Rounded
 	// Torch windows in float32 with torch's window, and computes the rest in
 	// float64, with filters rounded to float32: torch.stft, whose own rounding
 	// depends on the processor. Root is the least power below the root.
 	Torch
-	// Mixed emphasizes in float32, windows and transforms in float64, and rounds
-	// to complex64; powers and filters are rounded to float32: Phi-4.
+	// Mixed emphasizes in float32, windows and transforms in float64, and
+	// rounds to complex64; powers and filters are rounded to float32: Phi-4.
 	Mixed
 )
 

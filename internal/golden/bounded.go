@@ -20,7 +20,8 @@ import (
 type Bounded struct {
 	Reference string
 	// Bounds has the 99th percentile and the maximum of the distances from the
-	// reference's code paths, and between them, for each group and kind of sound.
+	// reference's code paths, and between them, for each group and kind of
+	// sound.
 	Bounds map[string]map[string]struct{ Ours, Itself [2]float64 }
 	Cases  []struct {
 		Group   string
