@@ -73,9 +73,9 @@ case ${1-} in
 --scipy) # what transformers warps and scales by SciPy
   requirements=(requirements-scipy.txt $root/parity/requirements-no-deps.txt) scripts=(ops/warp_box.py ops/resize_zoom.py) ;;
 --sound) # what libsndfile reads and SciPy resamples
-  requirements=(requirements-sound.txt) scripts=(codecs/sounds.py codecs/mp3.py ops/sound.py) ;;
---torchaudio) # what torchaudio resamples
-  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchaudio.txt scripts=(ops/resample_sinc.py) ;;
+  requirements=(requirements-sound.txt) scripts=(codecs/sounds.py codecs/mp3.py ops/sound_ops.py) ;;
+--torchaudio) # what torchaudio resamples, and feature extractors that compute with torch
+  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchaudio.txt scripts=(ops/resample_sinc.py importers/hf_sound_bounded.py importers/importers_torchaudio.py) ;;
 --keras) # what Keras gives for importer/keras
   requirements=(requirements-keras.txt) scripts=(importers/from_keras.py) ;;
 --tflite) # what the TFLite Task Library gives for importer/tflite; Python 3.11 or earlier
