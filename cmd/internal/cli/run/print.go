@@ -26,7 +26,7 @@ type runPrinter struct {
 	start time.Time // after the inputs were found
 	made  tally
 	noun  string // of an input: job.Noun
-	named int // files left out that could be expected to be images
+	named int    // files left out that could be expected to be images
 	// folders counts links to folders; folder is the first.
 	folders int
 	folder  string
