@@ -94,7 +94,7 @@ type figures struct {
 func bench(a *command.App, cmd *cobra.Command, f *benchFlags, args []string) error {
 	switch {
 	case len(args) == 0:
-		return command.UsageErr("no images: want files, folders or globs")
+		return command.UsageErr("no images or sounds: want files, folders or globs")
 	case f.jobs < 1:
 		return command.UsageErr("--jobs %d: want at least 1", f.jobs)
 	}

@@ -87,7 +87,7 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 	case s.cell < 16 || s.cell > 1024:
 		return command.UsageErr("--cell %d: want 16 to 1024", s.cell)
 	case len(args) == 0:
-		return command.UsageErr("--sheet: no images: want files, folders or globs")
+		return command.UsageErr("--sheet: no images or sounds: want files, folders or globs")
 	}
 	plan, err := f.CompileImage(g)
 	if err != nil {
