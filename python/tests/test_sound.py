@@ -44,6 +44,19 @@ def test_models(model):
         assert np.array_equal(bundle.run_batch(batch), [bundle.run(f) for f in batch])
 
 
+@pytest.mark.parametrize("model", EXPECTED)
+def test_outputs(model):
+    """ONNX Runtime on the tensors returns what ONNX's reference evaluator returns on those of transformers."""
+    import onnxruntime
+
+    run = onnxruntime.InferenceSession(SPEECH / model / "model.onnx", providers=["CPUExecutionProvider"])
+    g = Graph.from_bundle(conftest.ROOT / "testdata" / "bundle" / f"{model}.bundle")
+    for name, want in EXPECTED[model]["sounds"].items():
+        a = g.run((SPEECH / "sounds" / name).read_bytes(), as_dict=False)
+        logits = run.run(None, {EXPECTED[model]["input"]: a[None]})[0][0]
+        assert np.allclose(logits, want["logits"], rtol=0, atol=1e-3)  # sums of float32 in another order
+
+
 def test_channels():
     """Channels become the mean, as of a file of the same samples."""
     g = Graph.from_ops(("decode_sound", {"sampling_rate": 8000}))
