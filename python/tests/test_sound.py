@@ -88,6 +88,17 @@ def test_batch():
         g.run_batch(np.zeros((2, 5), np.float32), sampling_rate=8000)
 
 
+def test_write(tmp_path):
+    g = Graph.from_ops(("decode_sound", {"sampling_rate": 16000}), "mix_mono", ("pad_end", {"shape": [2500]}))
+    done = g.write(SPEECH / "sounds", tmp_path / "out")
+    assert (done.done, done.failed, done.skipped) == (3, 0, 0)
+    assert np.load(tmp_path / "out" / "sweep.wav.npy").shape == (2500,)
+    with pytest.raises(InferPrepError, match="no sounds found"):
+        g.write(SPEECH / "whisper", tmp_path / "out")
+    with pytest.raises(InferPrepError, match="the graph takes sounds, which have no height and width"):
+        g.sizes(4, 5)
+
+
 def test_errors():
     g = Graph.from_hf(SPEECH / "wav2vec2")
     x = np.zeros(100, np.float32)

@@ -169,7 +169,7 @@ var Layers = []Layer{
 		{Path: "sound", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/registry", "tensor"}},
 		{Path: "sound/internal/soundtest", May: []string{"codec", "sound", testify}},
 		{Path: "sound/flac", May: []string{"codec", "sound"}},
-		{Path: "sound/wav", May: []string{"codec", "sound"}},
+		{Path: "sound/wav", May: []string{"codec", "sound", "tensor"}},
 		{Path: "sound/all", May: []string{"sound/flac", "sound/wav"}},
 	}},
 	{"graphs", []Package{
