@@ -79,13 +79,15 @@ const (
 )
 
 // New returns a graph that applies the ops in order to an encoded image, or to
-// a sound if the first op is one of sounds. The input and the output are the
-// column "image" or "sound"; further outputs of the ops become side outputs.
-// Use Rename, Then and the fields of Graph for other graphs.
+// a sound if one of the ops takes the column "sound". The input and the output
+// are the column "image" or "sound"; further outputs of the ops become side
+// outputs. Use Rename, Then and the fields of Graph for other graphs.
 func New(ops ...transforms.Op) *Graph {
 	name := Image
-	if len(ops) > 0 && slices.Contains(transforms.InfoOf(ops[0]).In, Sound) {
-		name = Sound
+	for _, op := range ops {
+		if slices.Contains(transforms.InfoOf(op).In, Sound) {
+			name = Sound
+		}
 	}
 	g := &Graph{Inputs: []Column{{Name: name, Desc: tensor.Encoded()}}, Outputs: []string{name}}
 	for _, op := range ops {
