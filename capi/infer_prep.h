@@ -182,7 +182,8 @@ typedef struct ip_column {
  * IP_HWC or IP_CHW, rank 3, and 1 (gray), 2 (gray, alpha), 3 (RGB) or 4 (RGBA)
  * channels. It treats them as it treats a file of them. Pixels may have any
  * strides, negative ones too, and are not copied as a whole. Other inputs must
- * be as ip_graph_describe says, with dense elements. */
+ * be as ip_graph_describe says, with dense elements. A graph that takes a sound
+ * takes a sound file, or samples by ip_samples. */
 typedef struct ip_input {
 	uint32_t struct_size;         /* in, as all members */
 	int32_t dtype;
@@ -439,6 +440,48 @@ static inline ip_input ip_pixels(const void *data, int32_t layout, int64_t heigh
 	in.shape[2] = layout == IP_CHW ? width : channels;
 	in.data = data;
 	return in;
+}
+
+/* The bytes of the header that ip_samples writes. */
+#define IP_SAMPLES_HEADER 44
+
+/* ip_samples returns an input of the samples of a sound, for a graph that takes
+ * sound files: it writes the header of a WAV file to the first
+ * IP_SAMPLES_HEADER bytes of buffer. The samples follow there, little-endian,
+ * IP_INT16 or IP_FLOAT32, those of all channels for one time after another. n
+ * is their number in each channel, rate their sampling rate in Hz. A graph of
+ * another rate refuses them with IP_UNSUPPORTED. Another dtype gives an input
+ * without bytes. */
+static inline ip_input ip_samples(void *buffer, int32_t dtype, int32_t rate, int32_t channels, size_t n)
+{
+	uint32_t size = dtype == IP_FLOAT32 ? 4 : dtype == IP_INT16 ? 2 : 0;
+	uint64_t bytes = (uint64_t)n * (uint32_t)channels * size;
+	uint32_t riff = bytes > 0xffffffff - 36 ? 0xffffffff : (uint32_t)bytes + 36;
+	uint32_t data = bytes > 0xffffffff ? 0xffffffff : (uint32_t)bytes;
+	uint32_t fields[9][2]; /* values and their bytes */
+	unsigned char *to = (unsigned char *)buffer;
+	const char *names = "RIFFWAVEfmt data";
+	int at = 0, i, k;
+	fields[0][0] = riff, fields[0][1] = 4;
+	fields[1][0] = 16, fields[1][1] = 4;
+	fields[2][0] = size == 4 ? 3 : 1, fields[2][1] = 2;
+	fields[3][0] = (uint32_t)channels, fields[3][1] = 2;
+	fields[4][0] = (uint32_t)rate, fields[4][1] = 4;
+	fields[5][0] = (uint32_t)rate * (uint32_t)channels * size, fields[5][1] = 4;
+	fields[6][0] = (uint32_t)channels * size, fields[6][1] = 2;
+	fields[7][0] = 8 * size, fields[7][1] = 2;
+	fields[8][0] = data, fields[8][1] = 4;
+	if (!size)
+		return ip_encoded(buffer, 0);
+	for (i = 0; i < 9; i++) {
+		if (i == 0 || i == 1 || i == 8) { /* a name goes before it */
+			for (k = i == 1 ? 8 : 4; k > 0; k--)
+				to[at++] = (unsigned char)*names++;
+		}
+		for (k = 0; k < (int)fields[i][1]; k++)
+			to[at++] = (unsigned char)(fields[i][0] >> 8 * k);
+	}
+	return ip_encoded(buffer, IP_SAMPLES_HEADER + (size_t)bytes);
 }
 
 #ifdef __cplusplus

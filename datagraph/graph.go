@@ -79,13 +79,15 @@ const (
 )
 
 // New returns a graph that applies the ops in order to an encoded image, or to
-// a sound if the first op is one of sounds. The input and the output are the
-// column "image" or "sound"; further outputs of the ops become side outputs.
-// Use Rename, Then and the fields of Graph for other graphs.
+// a sound if one of the ops takes the column "sound". The input and the output
+// are the column "image" or "sound"; further outputs of the ops become side
+// outputs. Use Rename, Then and the fields of Graph for other graphs.
 func New(ops ...transforms.Op) *Graph {
 	name := Image
-	if len(ops) > 0 && slices.Contains(transforms.InfoOf(ops[0]).In, Sound) {
-		name = Sound
+	for _, op := range ops {
+		if slices.Contains(transforms.InfoOf(op).In, Sound) {
+			name = Sound
+		}
 	}
 	g := &Graph{Inputs: []Column{{Name: name, Desc: tensor.Encoded()}}, Outputs: []string{name}}
 	for _, op := range ops {
@@ -95,7 +97,7 @@ func New(ops ...transforms.Op) *Graph {
 }
 
 // WantImage returns an error that lists the inputs, unless the graph has one
-// input, an encoded image.
+// input, an encoded image or sound.
 func (g *Graph) WantImage() error {
 	if len(g.Inputs) == 1 && g.Inputs[0].Desc.DType == tensor.Bytes {
 		return nil
@@ -104,13 +106,18 @@ func (g *Graph) WantImage() error {
 	for _, c := range g.Inputs {
 		l = append(l, errfmt.Sprintf("%s (%v)", c.Name, c.Desc))
 	}
-	return errfmt.Errorf("the graph's inputs are %s: want one encoded image (bytes)", strings.Join(l, ", "))
+	return errfmt.Errorf("the graph's inputs are %s: want one encoded image or sound (bytes)", strings.Join(l, ", "))
 }
 
 // Add appends an op on its default columns ("image" for most) and returns g. An
-// op that can move pixels also moves the columns of its image.
+// op that can move pixels also moves the columns of its image. If the graph's
+// input is the column "sound", the column "image" of ops such as PadEnd is that
+// sound.
 func (g *Graph) Add(op transforms.Op) *Graph {
 	i := transforms.InfoOf(op)
+	if len(g.Inputs) > 0 && g.Inputs[0].Name == Sound {
+		i.In, i.Out = soundColumns(i.In), soundColumns(i.Out)
+	}
 	for _, o := range i.Out[1:] {
 		if !slices.Contains(g.SideOutputs, o) {
 			g.SideOutputs = append(g.SideOutputs, o)
@@ -121,6 +128,17 @@ func (g *Graph) Add(op transforms.Op) *Graph {
 		g.Steps[n].Moves = g.moving(op, i.In[0])
 	}
 	return g
+}
+
+// soundColumns returns columns with "sound" in place of "image".
+func soundColumns(names []string) []string {
+	names = slices.Clone(names)
+	for i, n := range names {
+		if n == Image {
+			names[i] = Sound
+		}
+	}
+	return names
 }
 
 // Then appends an op with the columns that it reads and writes, and returns g.

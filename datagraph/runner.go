@@ -457,6 +457,9 @@ func (p *Plan) sized(height, width int) (*Runner, error) {
 	if height < 1 || width < 1 {
 		return nil, errfmt.Errorf("datagraph: sizes: %d x %d pixels, want 1 or more a side: %w", height, width, transforms.ErrInput)
 	}
+	if len(p.graph.Inputs) > 0 && p.graph.Inputs[0].Name == Sound {
+		return nil, errfmt.Errorf("datagraph: sizes: the graph takes sounds, which have no height and width: %w", transforms.ErrInput)
+	}
 	u := p.Unfused()
 	r := u.sizer.Swap(nil) // another call may have it
 	if r == nil {

@@ -95,7 +95,7 @@ var (
 	ErrOption = errors.New("invalid option")
 	// ErrImages reports a complete run in which images failed.
 	ErrImages = errors.New("images failed")
-	// ErrNoImages reports a run that found no image.
+	// ErrNoImages reports a run that found no image, or no sound.
 	ErrNoImages = errors.New("no images found")
 )
 

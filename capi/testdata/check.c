@@ -1424,6 +1424,51 @@ static void videobench(int argc, char **argv)
 	free(frames);
 }
 
+/* sound BUNDLE WAV: a file of 16 bits and 16 kHz and its samples give the same
+ * tensor, other rates and types are refused. */
+static void sound(const char *bundle, const char *name)
+{
+	ip_graph *g = open_name(bundle);
+	file f = read_file(name);
+	size_t n = (f.n - 44) / 2;
+	const int16_t *x = (const int16_t *)((char *)f.data + 44);
+	char *buffer = malloc(IP_SAMPLES_HEADER + 4 * n);
+	CHECK(buffer && f.n > 44);
+	uint64_t want = 0;
+	for (int form = 0; form < 3; form++) {
+		ip_input in = ip_encoded(f.data, f.n);
+		ip_result *r;
+		ip_tensor t = IP_TENSOR_INIT;
+		for (size_t i = 0; i < n; i++) {
+			float v = (float)x[i] / 32768;
+			if (form == 1)
+				memcpy(buffer + IP_SAMPLES_HEADER + 2 * i, &x[i], 2);
+			else
+				memcpy(buffer + IP_SAMPLES_HEADER + 4 * i, &v, 4);
+		}
+		if (form)
+			in = ip_samples(buffer, form == 1 ? IP_INT16 : IP_FLOAT32, 16000, 1, n);
+		OK(ip_run(g, &in, 1, &r, &e));
+		OK(ip_result_tensor(r, 0, &t, &e));
+		if (!form)
+			want = fnv(t.data, t.bytes);
+		CHECK(fnv(t.data, t.bytes) == want);
+		if (!form)
+			print_tensor("sound", &t);
+		CHECK(ip_result_free(r) == IP_OK);
+	}
+	ip_result *r;
+	ip_input in = ip_samples(buffer, IP_FLOAT32, 8000, 1, n);
+	FAILS(IP_UNSUPPORTED, "the sampling rate is 8000 Hz", ip_run(g, &in, 1, &r, &e));
+	in = ip_samples(buffer, IP_INT32, 16000, 1, n);
+	FAILS(IP_FORMAT, "empty input: want a sound file", ip_run(g, &in, 1, &r, &e));
+	in = ip_samples(buffer, IP_FLOAT32, 16000, 0, n);
+	FAILS(IP_FORMAT, "0 channels", ip_run(g, &in, 1, &r, &e));
+	CHECK(ip_graph_free(g) == IP_OK);
+	free(buffer);
+	free(f.data);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -1465,6 +1510,8 @@ int main(int argc, char **argv)
 	else if (!strcmp(mode, "exhausted") && argc == 6)
 		exhausted(argv[2], argv[3], argv[4], argv[5]);
 #endif
+	else if (!strcmp(mode, "sound") && argc == 4)
+		sound(argv[2], argv[3]);
 	else if (!strcmp(mode, "bench") && argc == 4)
 		bench(argv[2], atoi(argv[3]));
 	else {

@@ -1,5 +1,6 @@
 // Package wav decodes WAV files: PCM of 8 to 32 bits, floating point, A-law and
-// mu-law, in RIFF, RIFX (big-endian), RF64 and BW64.
+// mu-law, in RIFF, RIFX (big-endian), RF64 and BW64. Encode writes samples in
+// memory as such a file.
 //
 // The samples and the treatment of damaged sizes are those of libsndfile. Data
 // that ends before its stated size is decoded as far as it goes, so the size

@@ -172,7 +172,7 @@ var Layers = []Layer{
 		{Path: "sound/au", May: []string{"codec", "sound"}},
 		{Path: "sound/flac", May: []string{"codec", "sound"}},
 		{Path: "sound/mp3", May: []string{"codec", "internal/exactmath", "sound"}},
-		{Path: "sound/wav", May: []string{"codec", "sound"}},
+		{Path: "sound/wav", May: []string{"codec", "sound", "tensor"}},
 		{Path: "sound/all", May: []string{"sound/aiff", "sound/au", "sound/flac", "sound/mp3", "sound/wav"}},
 	}},
 	{"graphs", []Package{
@@ -343,7 +343,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/cli/run", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "codec", "datagraph", "device", "device/cpu", Root, "internal/bom", "internal/paths", "internal/pipe", "job", "store", "tensor", "transforms", cobra, term, "importer", "importer/hf/video", "importer/hf/video/clip", "internal/newfile", "cmd/internal/tileindex", "codec/tiff", "internal/tilegrid"}},
 		{Path: "cmd/internal/cli/stitch", May: []string{"cmd/internal/cli/command", "cmd/internal/cog", "cmd/internal/tileindex", "codec", "internal/newfile", "internal/paths", "store", "tensor", "tensor/npz", cobra}},
 		{Path: "cmd/internal/cli/sizes", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "cmd/internal/outline", "datagraph", "importer/preset", "internal/paths", "job", "store", "tensor", cobra}},
-		{Path: "cmd/internal/cli/serve", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "cmd/internal/serve", "device/cpu", "importer/hf/video", "store", cobra}},
+		{Path: "cmd/internal/cli/serve", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "cmd/internal/serve", "device/cpu", "importer/hf/video", "job", "store", cobra}},
 		{Path: "cmd/internal/cli", May: []string{"cmd/internal/cli/bench", "cmd/internal/cli/bundle", "cmd/internal/cli/command", "cmd/internal/cli/diff", "cmd/internal/cli/graph", "cmd/internal/cli/help", "cmd/internal/cli/pack", "cmd/internal/cli/records", "cmd/internal/cli/run", "cmd/internal/cli/serve", "cmd/internal/cli/sizes", "cmd/internal/cli/stitch", "codec/all", "internal/pipe", "internal/registry", "sound/all", "store/httpstore", cobra, pflag, "transforms/all", "transforms/frames", "transforms/radiology", "transforms/subwords", "internal/lazyregexp"}},
 		{Path: "mobile/internal/direct"},
 		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "internal/version", "mobile/internal/direct", "modelbundle", "pullpipe", "sound/all", "store", "tensor", "transforms"}},

@@ -65,7 +65,7 @@ func _(after *datagraph.Graph) {
 // marked matches the line before a block that is not run. Readers see it.
 var marked = regexp.MustCompile(`^\*Not run by the tests: (.*)\.\*$`)
 
-// listening is where infer-prep serve listens.
+// listening is where infer-prep serve listens without --listen.
 const listening = "127.0.0.1:8000"
 
 // block is a fenced block of a Markdown file.
@@ -231,6 +231,10 @@ func runShell(t *testing.T, dir, page string, b block) {
 		return
 	}
 	// A server runs until the page ends.
+	listening := listening
+	if m := regexp.MustCompile(`--listen (\S+)`).FindStringSubmatch(text); m != nil {
+		listening = m[1]
+	}
 	if c, err := net.Dial("tcp", listening); err == nil {
 		stop()
 		require.NoError(t, c.Close())

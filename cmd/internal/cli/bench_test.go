@@ -79,7 +79,7 @@ func TestBench(t *testing.T) {
 			status: command.ExitFailed, stderr: []string{"infer-prep: in/a.png: png: ", "infer-prep: no images found, 1 file skipped"},
 		},
 		{
-			name: "no argument", status: command.ExitUsage, stderr: []string{"infer-prep: no images: want files, folders or globs", "usage: ", "see: "},
+			name: "no argument", status: command.ExitUsage, stderr: []string{"infer-prep: no images or sounds: want files, folders or globs", "usage: ", "see: "},
 		},
 		{
 			name: "no jobs", args: []string{"--jobs", "0", "in"}, status: command.ExitUsage, stderr: []string{"infer-prep: --jobs 0: want at least 1", "usage: ", "see: "},

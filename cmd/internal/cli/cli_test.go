@@ -115,7 +115,7 @@ func TestUsageErrors(t *testing.T) {
 		{"no output", []string{"run", "--preset", "decode", at("a.png")}, []string{"-o DIR"}},
 		{"report in a store", []string{"run", "--preset", "decode", "-o", out, "--report", "mem://report", at("a.png")}, []string{"--report mem://report: the report grows line by line: want a file of this machine"}},
 		{"unknown scheme of the output", []string{"run", "--preset", "decode", "-o", "none://bucket/x", at("a.png")}, []string{"-o store: none://bucket/x: no store for none:// in this program: want a path, or a URI of file"}},
-		{"no image", []string{"run", "--preset", "decode", "-o", out}, []string{"no images: want files, folders or globs"}},
+		{"no image", []string{"run", "--preset", "decode", "-o", out}, []string{"no images or sounds: want files, folders or globs"}},
 		{"no graph", []string{"run", "-o", out, at("a.png")}, []string{"no graph", "--preset", "--graph", "--hf", "--timm", "--torchvision", "--ultralytics"}},
 		{"two graphs", []string{"run", "--preset", "decode", "--hf", at("a.png"), "-o", out, at("a.png")}, []string{"--preset and --hf", "want only one graph"}},
 		{"unknown preset", []string{"run", "--preset", "resnet", "-o", out, at("a.png")}, []string{`"resnet"`, "want clip, decode, imagenet or yolo"}},

@@ -382,8 +382,10 @@ func TestRandomGraphs(t *testing.T) {
 		require.Equal(t, whole, succeed(t, "graph", "make", "decode", "random_apply", "ops="+ops), "what is left out has the usual values")
 	}
 	for ops, input := range map[string]string{
-		"decode_sound mix_mono": `"name": "sound", "dtype": "bytes"`,
-		"spectrogram":           `"name": "sound", "dtype": "float32"`,
+		"decode_sound mix_mono":          `"name": "sound", "dtype": "bytes"`,
+		"spectrogram":                    `"name": "sound", "dtype": "float32"`,
+		"pad_end shape=8000 spectrogram": `"name": "sound", "dtype": "float32"`,
+		"decode_sound mix_mono pad_end shape=100 to_type dtype=float64": `"op": "pad_end", "version": 1, "in": ["sound"], "out": ["sound"]`,
 	} {
 		got := succeed(t, append([]string{"graph", "make"}, strings.Fields(ops)...)...)
 		require.Contains(t, strings.Join(strings.Fields(got), " "), input, ops)

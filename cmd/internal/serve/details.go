@@ -18,6 +18,27 @@ type imageJSON struct {
 	outline.Tokens
 }
 
+// soundJSON describes a sound of a request.
+type soundJSON struct {
+	Channels int    `json:"channels"`
+	Samples  int    `json:"samples"` // of each channel, as decoded
+	SHA256   string `json:"sha256"`  // of the encoded bytes, in hexadecimal digits
+}
+
+// soundDetails describes the sounds of r, which have run. The lease grows with
+// the text.
+func (s *Server) soundDetails(r *request, l *lease) (json.RawMessage, error) {
+	if err := l.grow(int64(len(r.images)) * 256); err != nil {
+		return nil, err
+	}
+	sounds := make([]soundJSON, len(r.images))
+	for i, b := range r.images {
+		sum := sha256.Sum256(b)
+		sounds[i] = soundJSON{Channels: r.sizes[i][0], Samples: r.sizes[i][1], SHA256: hex.EncodeToString(sum[:])}
+	}
+	return json.Marshal(sounds)
+}
+
 // wantsDetails reports whether the query asks for details.
 func wantsDetails(query url.Values) (bool, error) {
 	switch v := query.Get("details"); v {

@@ -48,8 +48,8 @@ func statusOf(err error) int {
 		return http.StatusRequestTimeout
 	case errors.As(err, &large), errors.Is(err, codec.ErrLimit):
 		return http.StatusRequestEntityTooLarge
-	case errors.Is(err, codec.ErrUnsupported), errors.As(err, &image) && image.Format == "" && errors.Is(err, codec.ErrFormat):
-		return http.StatusUnsupportedMediaType // no image, or of no supported format
+	case errors.Is(err, codec.ErrUnsupported), errors.As(err, &image) && (image.Format == "" || image.Format == "sound") && errors.Is(err, codec.ErrFormat):
+		return http.StatusUnsupportedMediaType // no image or sound, or of no supported format
 	case errors.Is(err, codec.ErrFormat), errors.Is(err, transforms.ErrInput), errors.Is(err, tensor.ErrDesc),
 		errors.Is(err, video.ErrMetadata), errors.Is(err, video.ErrSample), errors.Is(err, video.ErrFrames):
 		return http.StatusBadRequest // a damaged image, or one that the graph does not take; likewise a video

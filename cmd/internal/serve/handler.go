@@ -248,7 +248,7 @@ func (s *Server) answer(ctx context.Context, start time.Time, f form, body []byt
 		return nil, fail(http.StatusGatewayTimeout, "the request took longer than %v", deadline)
 	}
 	if err != nil {
-		return nil, f.explain(err)
+		return nil, f.explain(s.o.Noun, err)
 	}
 	return s.encode(q, batches, l)
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // run computes the tensors of an image and calls use with them. They are valid
-// until use returns. It sets size to the image's height and width.
+// until use returns. It sets size to the image's height and width, or to the
+// sound's channels and samples.
 func (s *Server) run(ctx context.Context, r *datagraph.Runner, image []byte, size *[2]int, use func([]*tensor.Tensor) error) error {
 	in := tensor.FromBytes(image)
 	costs, err := r.Admit(in)
@@ -22,8 +23,11 @@ func (s *Server) run(ctx context.Context, r *datagraph.Runner, image []byte, siz
 		return err
 	}
 	s.metrics.bytes.Add(int64(len(image)))
-	if len(costs.Descs) > 0 && costs.Descs[0][0].IsImage() {
-		d := costs.Descs[0][0]
+	if len(costs.Descs) == 0 {
+	} else if d := costs.Descs[0][0]; s.o.Noun == sound && d.Shape.Rank() == 2 {
+		*size = [2]int{d.Shape.At(0), d.Shape.At(1)}
+		s.metrics.samples.Add(int64(d.Shape.At(0)) * int64(d.Shape.At(1)))
+	} else if d.IsImage() {
 		*size = [2]int{d.Height(), d.Width()}
 		s.metrics.pixels.Add(int64(d.Height()) * int64(d.Width()))
 	}
@@ -94,7 +98,7 @@ func (s *Server) batches(ctx context.Context, r *request, l *lease) ([]*tensor.T
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case failed.err != nil && len(r.images) > 1:
-		return nil, &statusError{statusOf(failed.err), fmt.Errorf("image %d: %w", failed.image, failed.err)}
+		return nil, &statusError{statusOf(failed.err), fmt.Errorf("%s %d: %w", s.o.Noun, failed.image, failed.err)}
 	case failed.err != nil:
 		return nil, failed.err
 	}
@@ -139,7 +143,7 @@ func (s *Server) collate(r *request, samples [][]*tensor.Tensor, l *lease) ([]*t
 		}
 		d, err := c.Batch.Shape(list)
 		if err != nil {
-			return nil, fail(http.StatusBadRequest, "output %q: the images have no batch: %w", c.Name, err)
+			return nil, fail(http.StatusBadRequest, "output %q: the %ss have no batch: %w", c.Name, s.o.Noun, err)
 		}
 		if limit := s.o.Plan.Limits().Bytes; limit > 0 && d.Size() > limit {
 			return nil, fmt.Errorf("%w: output %q: the batch has %d bytes, the limit is %d", codec.ErrLimit, c.Name, d.Size(), limit)

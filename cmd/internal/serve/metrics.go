@@ -24,10 +24,11 @@ type metrics struct {
 	images   *atomic.Int64
 	bytes    *atomic.Int64
 	pixels   *atomic.Int64
+	samples  *atomic.Int64 // of sounds
 }
 
 func newMetrics() metrics {
-	return metrics{&codes{n: map[int]int64{}}, newHistogram(), new(atomic.Int64), new(atomic.Int64), new(atomic.Int64), new(atomic.Int64), new(atomic.Int64)}
+	return metrics{&codes{n: map[int]int64{}}, newHistogram(), new(atomic.Int64), new(atomic.Int64), new(atomic.Int64), new(atomic.Int64), new(atomic.Int64), new(atomic.Int64)}
 }
 
 // codes counts responses by status.
@@ -89,12 +90,15 @@ func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	admitted, held := s.admitted, s.held
 	s.mu.Unlock()
 	one("infer_prep_requests_in_flight", "gauge", "Inference requests that were accepted and have no response yet.", int64(admitted))
-	one("infer_prep_images_waiting", "gauge", "Images that wait for a worker.", m.waiting.Load())
-	one("infer_prep_images_in_flight", "gauge", "Images that workers process.", m.running.Load())
+	one("infer_prep_images_waiting", "gauge", "Images or sounds that wait for a worker.", m.waiting.Load())
+	one("infer_prep_images_in_flight", "gauge", "Images or sounds that workers process.", m.running.Load())
 	one("infer_prep_held_bytes", "gauge", "Memory of the bodies and results of requests in flight.", held)
-	one("infer_prep_images_total", "counter", "Images that became tensors.", m.images.Load())
-	one("infer_prep_image_bytes_total", "counter", "Encoded bytes of images whose header was valid.", m.bytes.Load())
+	one("infer_prep_images_total", "counter", "Images or sounds that became tensors.", m.images.Load())
+	one("infer_prep_image_bytes_total", "counter", "Encoded bytes of images or sounds whose header was valid.", m.bytes.Load())
 	one("infer_prep_image_pixels_total", "counter", "Decoded pixels of images whose header was valid.", m.pixels.Load())
+	if s.o.Noun == sound {
+		one("infer_prep_sound_samples_total", "counter", "Decoded samples of all channels of sounds whose header was valid.", m.samples.Load())
+	}
 	ready, _ := s.readyStatus()
 	one("infer_prep_ready", "gauge", "1 if the server is ready, 0 during its shutdown.", int64(map[bool]int{true: 1}[ready]))
 	one("go_goroutines", "gauge", "Number of goroutines.", int64(runtime.NumGoroutine()))

@@ -32,7 +32,7 @@ type request struct {
 	outputs []wanted      // what to return, in order
 	timeout time.Duration // 0 means none
 	details bool          // describe the images
-	sizes   [][2]int      // of the images, as decoded, once they have run
+	sizes   [][2]int      // of the images or sounds, as decoded, once they have run
 
 	columns []datagraph.Column // what outputs refers to
 	video   *video.Metadata    // the images are the frames of a video
@@ -268,7 +268,7 @@ func formOf(r *http.Request) (form, error) {
 	kind, params, err := mime.ParseMediaType(header)
 	switch {
 	case err != nil:
-	case kind == "application/octet-stream", strings.HasPrefix(kind, "image/"):
+	case kind == "application/octet-stream", strings.HasPrefix(kind, "image/"), strings.HasPrefix(kind, "audio/"):
 		return f, nil
 	case kind == "application/x-www-form-urlencoded":
 		f.urlForm = true
@@ -284,7 +284,7 @@ func formOf(r *http.Request) (form, error) {
 		f.boundary = params["boundary"]
 		return f, nil
 	}
-	return f, fail(http.StatusUnsupportedMediaType, "Content-Type %.100q: want application/json, application/octet-stream, image/* or multipart/form-data", header)
+	return f, fail(http.StatusUnsupportedMediaType, "Content-Type %.100q: want application/json, application/octet-stream, image/*, audio/* or multipart/form-data", header)
 }
 
 // isImage reports whether body is one image: its header says so, or there is no
@@ -299,14 +299,14 @@ func (f form) isImage(body []byte) bool {
 }
 
 // explain says which form was taken if that may not be what was meant.
-func (f form) explain(err error) error {
+func (f form) explain(noun string, err error) error {
 	switch {
 	case f.header >= 0 || f.json || f.boundary != "" || !errors.Is(err, codec.ErrFormat):
 		return err
 	case f.urlForm:
-		return fmt.Errorf("the body is taken for one image (curl needs --data-binary; its -d changes the bytes): %w", err)
+		return fmt.Errorf("the body is taken for one %s (curl needs --data-binary; its -d changes the bytes): %w", noun, err)
 	}
-	return fmt.Errorf("the body is taken for one image: %w", err)
+	return fmt.Errorf("the body is taken for one %s: %w", noun, err)
 }
 
 // parse parses a request's body. The errors have statuses. The lease grows with
@@ -373,11 +373,11 @@ func (s *Server) parseImages(r *request, j *requestJSON, tail []byte, l *lease) 
 	case string(in.Name) != s.input:
 		return fail(http.StatusBadRequest, "unknown input %.100q: want %q", in.Name, s.input)
 	case in.Datatype != "BYTES":
-		return what("datatype %.100q: want BYTES, encoded images", in.Datatype)
+		return what("datatype %.100q: want BYTES, encoded %ss", in.Datatype, s.o.Noun)
 	case len(in.Shape) == 0 || len(in.Shape) > 2 || in.Shape[0] < 1 || len(in.Shape) == 2 && in.Shape[1] != 1:
-		return what("shape %v: want [N] or [N, 1] for N images, at least one", in.Shape)
+		return what("shape %v: want [N] or [N, 1] for N %ss, at least one", in.Shape, s.o.Noun)
 	case in.Shape[0] > int64(s.o.Images):
-		return fail(http.StatusRequestEntityTooLarge, "input %q: %d images, the limit of --limit-images is %d", s.input, in.Shape[0], s.o.Images)
+		return fail(http.StatusRequestEntityTooLarge, "input %q: %d %ss, the limit of --limit-images is %d", s.input, in.Shape[0], s.o.Noun, s.o.Images)
 	case in.Parameters.Shared != nil:
 		return what("shared memory is not supported")
 	case in.Parameters.Size != nil && in.Data != nil:
@@ -417,7 +417,7 @@ func (s *Server) parseImages(r *request, j *requestJSON, tail []byte, l *lease) 
 		}
 	}
 	if int64(len(r.images)) != in.Shape[0] {
-		return what("%d images, but the shape is %v", len(r.images), in.Shape)
+		return what("%d %ss, but the shape is %v", len(r.images), s.o.Noun, in.Shape)
 	}
 	return nil
 }
@@ -461,7 +461,7 @@ func parts(body []byte, boundary, field string, most int) ([][]byte, error) {
 		case coding != "" && !strings.EqualFold(coding, "binary"):
 			return what("Content-Transfer-Encoding %.100q: want binary or none", coding)
 		case len(l) == most:
-			return nil, fail(http.StatusRequestEntityTooLarge, "the form has more than %d images, the limit of --limit-images", most)
+			return nil, fail(http.StatusRequestEntityTooLarge, "the form has more than %d parts, the limit of --limit-images", most)
 		}
 		var image []byte
 		if image, rest, ok = bytes.Cut(rest[end+4:], delimiter); !ok {
@@ -470,7 +470,7 @@ func parts(body []byte, boundary, field string, most int) ([][]byte, error) {
 		l = append(l, image[:len(image):len(image)])
 	}
 	if len(l) == 0 {
-		return nil, fail(http.StatusBadRequest, "the form is empty: want images with the name %q", field)
+		return nil, fail(http.StatusBadRequest, "the form is empty: want parts with the name %q", field)
 	}
 	return l, nil
 }

@@ -54,11 +54,15 @@ type response struct {
 // the text before it is made.
 func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*response, error) {
 	out := response{batches: batches}
-	var images, video json.RawMessage
+	var images, sounds, video json.RawMessage
 	var err error
 	switch {
 	case r.details && r.video != nil:
 		if video, err = s.videoDetails(r, l); err != nil {
+			return nil, err
+		}
+	case r.details && s.o.Noun == sound:
+		if sounds, err = s.soundDetails(r, l); err != nil {
 			return nil, err
 		}
 	case r.details:
@@ -71,9 +75,10 @@ func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*respon
 		Version string          `json:"model_version"`
 		ID      string          `json:"id,omitempty"`
 		Images  json.RawMessage `json:"images,omitempty"`
+		Sounds  json.RawMessage `json:"sounds,omitempty"`
 		Video   json.RawMessage `json:"video,omitempty"`
 		Outputs []struct{}      `json:"outputs"`
-	}{s.o.Model, s.o.Version, r.id, images, video, []struct{}{}})
+	}{s.o.Model, s.o.Version, r.id, images, sounds, video, []struct{}{}})
 	if err != nil {
 		return nil, err
 	}

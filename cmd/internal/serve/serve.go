@@ -8,6 +8,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,9 @@ type Options struct {
 	Version string // the model's only version
 	Program string // the version of the program, for the metadata
 
-	Plan *datagraph.Plan // its input must be one encoded image
+	Plan *datagraph.Plan // its input must be one encoded image or sound
+	// Noun names one input, "image" or "sound". Default: image.
+	Noun string
 	// SideOutputs adds the graph's side outputs to the model's outputs.
 	// Optional.
 	SideOutputs bool
@@ -75,6 +78,9 @@ type Options struct {
 	Log *log.Logger // gets faults of the server, one a line
 }
 
+// sound is the Noun of sounds.
+const sound = "sound"
+
 // Server serves one graph. Handler is safe for concurrent use. Close it when
 // its last request has ended.
 type Server struct {
@@ -102,6 +108,7 @@ type Server struct {
 // New returns a Server.
 func New(o Options) (*Server, error) {
 	g := o.Plan.Graph()
+	o.Noun = cmp.Or(o.Noun, "image")
 	s := &Server{
 		o: o, input: g.Inputs[0].Name, columns: o.Plan.Outputs(), pool: o.Plan.NewPool(datagraph.PoolOptions{Jobs: o.Jobs}),
 		metrics: newMetrics(), pace: usualPace, conns: newConns(o.Connections),

@@ -335,7 +335,7 @@ func TestForms(t *testing.T) {
 	}{
 		{"", 400, "its boundary is missing"},
 		{"--x", 400, "part 0: want a header"},
-		{"--x--", 400, `the form is empty: want images with the name "image"`},
+		{"--x--", 400, `the form is empty: want parts with the name "image"`},
 		{"--xy\r\n" + good, 400, "part 0: want a header of at most 4096 bytes"},
 		{"--x\r\n\r\nhello\r\n--x--", 400, "part 0: want a header of at most 4096 bytes"},
 		{"--x\r\nA: b\r\n\r\nhello\r\n--x--", 400, `part 0: Content-Disposition "": want form-data`},
@@ -343,7 +343,7 @@ func TestForms(t *testing.T) {
 		{string(multipartBody("file", a)), 400, `part 0: unknown name "file": want "image"`},
 		{strings.ReplaceAll(good, "Content-Type: image/jpeg", "Content-Transfer-Encoding: base64"), 400, `Content-Transfer-Encoding "base64": want binary or none`},
 		{good[:len(good)-20], 400, "part 1: the boundary that ends it is missing"},
-		{string(multipartBody("image", a, a, a, a)), 413, "more than 3 images, the limit of --limit-images"},
+		{string(multipartBody("image", a, a, a, a)), 413, "more than 3 parts, the limit of --limit-images"},
 		{string(multipartBody("image", a, []byte("hello"))), 415, "image 1: "},
 	} {
 		r := send(t, url+"/infer", []byte(c.body), -1, "Content-Type", kind)
@@ -474,7 +474,7 @@ func TestErrors(t *testing.T) {
 		{name: "classification", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[1],"data":["aaaa"]}],"outputs":[{"name":"image","parameters":{"classification":3}}]}`), header: -1, status: 400, text: "classification"},
 		{name: "one of three is damaged", body: jsonBody("", a, a[:300], a), header: -1, status: 400, text: "image 1: "},
 		{name: "an image's type", body: a, header: -1, more: []string{"Content-Type", "image/jpeg"}, status: 200},
-		{name: "another type", body: a, header: -1, more: []string{"Content-Type", "text/plain"}, status: 415, text: "want application/json, application/octet-stream, image/* or multipart/form-data"},
+		{name: "another type", body: a, header: -1, more: []string{"Content-Type", "text/plain"}, status: 415, text: "want application/json, application/octet-stream, image/*, audio/* or multipart/form-data"},
 		{name: "no boundary", body: a, header: -1, more: []string{"Content-Type", "multipart/form-data"}, status: 400, text: "want a boundary"},
 		{name: "a form with a header", body: a, header: 0, more: []string{"Content-Type", "multipart/form-data; boundary=x"}, status: 400, text: "a form has no header " + headerLength},
 		{name: "curl's type", body: a, header: 0, more: []string{"Content-Type", "application/x-www-form-urlencoded"}, status: 200},

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -14,6 +15,10 @@ const maxSizes = 1024
 // sizes describes the graph's outputs for the sizes of the query, each
 // size=HEIGHTxWIDTH, in their order.
 func (s *Server) sizes(w http.ResponseWriter, r *http.Request) {
+	if s.o.Noun == sound {
+		refuse(w, http.StatusBadRequest, errors.New("the model takes sounds, which have no height and width"))
+		return
+	}
 	list := r.URL.Query()["size"]
 	if len(list) == 0 || len(list) > maxSizes {
 		refuse(w, http.StatusBadRequest, fmt.Errorf("%d sizes, want 1 to %d, as in /v2/models/%s/sizes?size=480x640", len(list), maxSizes, s.o.Model))

@@ -228,6 +228,8 @@ fn missing(header: &str, have: &[String]) {
                 "ip_video",
                 "ip_encoded",
                 "ip_pixels",
+                "ip_samples",
+                "IP_SAMPLES_HEADER",
             ]
             .contains(&n)
     };

@@ -178,7 +178,7 @@ func (r *folderRun) compare(ctx context.Context, l *job.Listing) error {
 		rep.Images = append(rep.Images, x)
 	}
 	if len(rep.Images) == 0 {
-		return command.UsageErr("%s: the folder has no images", rep.A)
+		return command.UsageErr("%s: the folder has no %ss", rep.A, job.Noun(r.graph))
 	}
 	for name := range r.tensors {
 		rep.WithoutImage = append(rep.WithoutImage, name)

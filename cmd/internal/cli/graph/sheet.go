@@ -87,7 +87,7 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 	case s.cell < 16 || s.cell > 1024:
 		return command.UsageErr("--cell %d: want 16 to 1024", s.cell)
 	case len(args) == 0:
-		return command.UsageErr("--sheet: no images: want files, folders or globs")
+		return command.UsageErr("--sheet: no images or sounds: want files, folders or globs")
 	}
 	plan, err := f.CompileImage(g)
 	if err != nil {
@@ -130,11 +130,11 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		return command.NoImages(0, len(l.Files))
+		return command.NoImages(job.Noun(g), 0, len(l.Files))
 	}
 	note := ""
 	if more {
-		note = fmt.Sprintf("the first %s of %s; --limit shows more", command.Plural(len(rows), "image"), command.Plural(len(l.Files), "file"))
+		note = fmt.Sprintf("the first %s of %s; --limit shows more", command.Plural(len(rows), job.Noun(g)), command.Plural(len(l.Files), "file"))
 		fmt.Fprintln(a.Stderr, note)
 	}
 	m, err := s.draw(g, rows, width, note)

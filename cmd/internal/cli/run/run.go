@@ -147,7 +147,7 @@ func (f *runFlags) check(cmd *cobra.Command, a *command.App, args []string) erro
 	case f.out == "" && !f.lines && !f.Infer:
 		return command.UsageErr("no output folder: want -o DIR, or -o - for standard output")
 	case len(args) == 0 && !f.lines && f.filesFrom == "":
-		return command.UsageErr("no images: want files, folders or globs")
+		return command.UsageErr("no images or sounds: want files, folders or globs")
 	case f.jobs < 1:
 		return command.UsageErr("--jobs %d: want at least 1", f.jobs)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/serve"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/importer/hf/video"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -153,7 +154,7 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 	}
 	logger := log.New(a.Stderr, command.Program+": serve: ", 0)
 	o := serve.Options{
-		Model: f.name, Version: f.version, Program: command.ModuleVersion(), Plan: plan, SideOutputs: f.outputs == "all",
+		Model: f.name, Version: f.version, Program: command.ModuleVersion(), Plan: plan, Noun: job.Noun(g), SideOutputs: f.outputs == "all",
 		Jobs: f.jobs, Queue: f.queue, Images: f.images, Body: int64(f.body), Held: int64(f.held),
 		Connections: f.conns, Timeout: f.timeout, Drain: f.drain, Log: logger,
 	}

@@ -14,9 +14,12 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// WantOneImage refuses a graph whose input is not one encoded image.
+// WantOneImage refuses a graph whose input is not one encoded image or sound.
 func WantOneImage(g *datagraph.Graph) error {
 	if err := g.WantImage(); err != nil {
+		if len(g.Inputs) == 1 && g.Inputs[0].Name == "samples" { // of --backend samples
+			return command.UsageErr("%w; --backend audio takes sound files", err)
+		}
 		return command.UsageErr("%w", err)
 	}
 	return nil

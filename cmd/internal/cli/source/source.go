@@ -42,6 +42,7 @@ type GraphFlags struct {
 	imports       map[string]*string // the files, by importer name
 	backend       string
 	decoder       string
+	pcm           string   // the form of samples without a header
 	ignore        []string // keys of the imported file
 
 	Dataset *DatasetFlags // only for graph import
@@ -78,6 +79,7 @@ func (f *GraphFlags) Add(cmd *cobra.Command) {
 	fl.StringVar(&f.Layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
 	programs := decoders()
 	fl.StringVar(&f.decoder, "decoder", "", "with --hf, read image files as `PROGRAM` does before it calls the image processor: "+command.OrList(programs)+" (see docs/graphs.md)")
+	fl.StringVar(&f.pcm, "pcm", "", "take samples without a header in place of sound files: `FORM` is ENCODING:RATE or ENCODING:RATE:CHANNELS, such as s16le:16000:1 (see docs/formats.md)")
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
 	fl.BoolVar(&f.exif, "exif", false, "apply the EXIF orientation of images; --exif=false ignores it where the graph applies it")
 	f.Limits = codec.DefaultLimits()
@@ -350,8 +352,13 @@ func ReadUTF8(ctx context.Context, name string, stdin io.Reader) ([]byte, error)
 	return b, err
 }
 
-// change applies --exif, --dtype and --layout.
+// change applies --pcm, --exif, --dtype and --layout.
 func (f *GraphFlags) change(g *datagraph.Graph) error {
+	if f.pcm != "" {
+		if err := f.changePCM(g); err != nil {
+			return err
+		}
+	}
 	if f.ExifSet {
 		n := 0
 		for i, s := range g.Steps {
