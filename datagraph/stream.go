@@ -3,12 +3,14 @@
 package datagraph
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/errfmt"
+	"github.com/infer-prep/infer-prep/sound"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -233,6 +235,47 @@ func (s *Stream) Push(samples *tensor.Tensor) ([]*tensor.Tensor, error) {
 		return nil, errfmt.Errorf("datagraph: stream: %w: samples are %v, want %v", transforms.ErrInput, samples.Desc, s.input)
 	}
 	return s.do(samples, false)
+}
+
+// PushPCM is Push for interleaved samples of an encoding, as transforms.DecodePCM
+// takes them; those of a microphone are usually s16le. Bytes that are no whole
+// sample of every channel are transforms.ErrInput. A graph of int16 takes s16le
+// only.
+func (s *Stream) PushPCM(e sound.Encoding, data []byte) ([]*tensor.Tensor, error) {
+	channels := 1
+	if s.input.Shape.Rank() == 2 {
+		channels = s.input.Shape.At(0)
+	}
+	if s.input.DType == tensor.Int16 && e != sound.S16LE {
+		return nil, errfmt.Errorf("datagraph: stream: %w: samples are %v, want s16le", transforms.ErrInput, e)
+	}
+	block := e.Size() * channels
+	if len(data)%block != 0 {
+		return nil, errfmt.Errorf("datagraph: stream: %w: %d bytes, want a multiple of %d: %d channels of %v", transforms.ErrInput, len(data), block, channels, e)
+	}
+	n := len(data) / block
+	d := s.input
+	d.Shape = d.Shape.With(d.Shape.Rank()-1, n)
+	t, err := tensor.New(d)
+	if err != nil {
+		return nil, err
+	}
+	if d.DType == tensor.Int16 {
+		out := tensor.View[int16](t)
+		for i := range n {
+			for c := range channels {
+				out[c*n+i] = int16(binary.LittleEndian.Uint16(data[2*(i*channels+c):]))
+			}
+		}
+	} else if n > 0 {
+		planes := make([][]float32, channels)
+		out := tensor.View[float32](t)
+		for c := range planes {
+			planes[c] = out[c*n:][:n]
+		}
+		e.Convert(planes, data)
+	}
+	return s.Push(t)
 }
 
 // Finish ends the sound and returns the last part of each output, or all of an

@@ -186,7 +186,9 @@ func (h *held) add(part *tensor.Tensor) (err error) {
 }
 
 // from returns elements lo to hi.
-func (h *held) from(lo, hi int) (*tensor.Tensor, error) { return h.t.Slice(h.axis, lo-h.first, hi-h.first) }
+func (h *held) from(lo, hi int) (*tensor.Tensor, error) {
+	return h.t.Slice(h.axis, lo-h.first, hi-h.first)
+}
 
 // drop forgets the elements before n. It keeps the memory of few elements, as
 // the next part is then copied behind them.
