@@ -124,6 +124,7 @@ func TestUnknownInput(t *testing.T) {
 		{"text", "hello, world", `unknown format, first bytes "hello, world": ` + linked, codec.ErrFormat},
 		{"not linked", "RIFF\x10\x00\x00\x00WEBPVP8 ", "import github.com/infer-prep/infer-prep/codec/webp", codec.ErrUnsupported},
 		{"never decoded", "8BPS", "PSD (Photoshop): " + linked, codec.ErrUnsupported},
+		{"a sound", "RIFF\x10\x00\x00\x00WAVE", "a WAV sound: " + linked, codec.ErrUnsupported},
 		{"half a signature", "\x89PNG", "unknown format", codec.ErrFormat},
 	} {
 		_, err := codec.DecodeConfig([]byte(c.in), nil)

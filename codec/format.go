@@ -215,6 +215,8 @@ var known = [...]struct{ pattern, name, folder string }{
 	{"\x00\x00\x00\x0cJXL ", "JPEG XL", "jxl"},
 	{"\xff\x0a", "JPEG XL", "jxl"},
 	{"II\xbc\x01", "JPEG XR", ""},
+	{"RIFF????WAVE", "a WAV sound", ""},
+	{"fLaC", "a FLAC sound", ""},
 	{"8BPS", "PSD (Photoshop)", ""},
 	{"%PDF", "PDF", ""},
 	{"%!PS", "PostScript", ""},

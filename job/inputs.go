@@ -345,9 +345,9 @@ func (l *Listing) link(in store.Folder, path, rel string) {
 	}
 }
 
-// IsImage reports whether the file starts like an image of a known format. It
-// reports true for a file that it cannot read: reading it again will return the
-// error.
+// IsImage reports whether the file starts like an image of a known format, or
+// after Listing.For like a file that the graph decodes. It reports true for a
+// file that it cannot read: reading it again will return the error.
 func (in *File) IsImage(ctx context.Context) bool {
 	if in.skip != "" {
 		return false

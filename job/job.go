@@ -95,7 +95,7 @@ var (
 	ErrOption = errors.New("invalid option")
 	// ErrImages reports a complete run in which images failed.
 	ErrImages = errors.New("images failed")
-	// ErrNoImages reports a run that found no image.
+	// ErrNoImages reports a run that found no image, or no sound.
 	ErrNoImages = errors.New("no images found")
 )
 
@@ -164,10 +164,7 @@ func (j *Job) Run(ctx context.Context) (Summary, error) {
 	}
 	l := find(ctx, j.files(), j.Inputs, j.To.Dir, j.KeepPath)
 	defer l.Close()
-	sniff := sniffer(j.Preprocessor.Pool().Plan().Graph())
-	for i := range l.Files {
-		l.Files[i].sniff = sniff
-	}
+	l.For(j.Preprocessor.Pool().Plan().Graph())
 	l.findContainers()
 	if err := ctx.Err(); err != nil {
 		return Summary{}, err

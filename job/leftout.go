@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/sound"
 )
 
 // otherImageExts are extensions of images, besides imageExts.
@@ -17,8 +18,8 @@ var otherImageExts = []string{
 }
 
 // otherFiles end the names that codec has for files that nobody takes for
-// images.
-var otherFiles = []string{" data", " archive", " array", " page", "PDF", "PostScript"}
+// images, and package sound for those that nobody takes for sounds.
+var otherFiles = []string{" data", " archive", " array", " page", " image", " sound", "PDF", "PostScript"}
 
 // headBytes is the number of bytes that codec reads to name a format.
 const headBytes = 4096
@@ -43,15 +44,20 @@ func (in *File) leftOut(head []byte) (why string, named bool) {
 	if len(head) == 0 {
 		return "the file is empty", named
 	}
+	var err error
 	if in.sniff != nil {
-		return "not a sound of a linked format", named
+		_, err = new(sound.Decoder).Open(head, codec.Limits{})
+		why = "not a sound"
+	} else {
+		_, err = codec.DecodeConfig(head, nil)
+		why = "not an image"
 	}
-	_, err := codec.DecodeConfig(head, nil)
 	if errors.Is(err, codec.ErrUnsupported) {
-		why, _, _ = strings.Cut(strings.TrimPrefix(err.Error(), "codec: "), ": want ")
+		_, why, _ = strings.Cut(err.Error(), ": ")
+		why, _, _ = strings.Cut(why, ": want ")
 		why, _, _ = strings.Cut(why, " is not linked: ")
 		other := slices.ContainsFunc(otherFiles, func(end string) bool { return strings.HasSuffix(why, end) })
 		return why, named || !other
 	}
-	return "not an image", named
+	return why, named
 }

@@ -96,7 +96,7 @@ func (r *run) nothing() (Summary, error) {
 		}
 	}
 	r.sum.Total = len(r.inputs)
-	return r.sum, fmt.Errorf("job: %w", ErrNoImages)
+	return r.sum, r.noInputs()
 }
 
 // prepare gives the images their outputs, and finds those that have them.
@@ -199,7 +199,7 @@ func (r *run) end(err error) error {
 	case err != nil:
 		return err
 	case s.Done+s.Failed+s.Dropped+s.Present == 0:
-		return fmt.Errorf("job: %w", ErrNoImages)
+		return r.noInputs()
 	case s.Failed > 0:
 		return fmt.Errorf("job: %d of %d %w; the first: %w", s.Failed, s.Done+s.Failed, ErrImages, s.First)
 	}

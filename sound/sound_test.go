@@ -69,6 +69,7 @@ func TestUnknown(t *testing.T) {
 		"\xff\xfb\x90\x00":                     "sound: unsupported: MP3: want",
 		"FORM\x00\x00\x00\x00AIFF":             "sound: unsupported: AIFF: want",
 		"\x00\x00\x00\x20ftypM4A ":             "sound: unsupported: MP4 or M4A: want",
+		"\xff\xd8\xff\xe0":                     "sound: unsupported: a JPEG image: want",
 		"version https://git-lfs.github.com/s": "git lfs pull fetches it",
 		"hello":                                `sound: offset 0: invalid format: unknown format, first bytes "hello": want one of the linked formats: flac, wav`,
 	} {

@@ -152,9 +152,9 @@ func (b *soundBuilder) decodes() {
 	if err != nil {
 		return
 	}
-	b.Inputs = []datagraph.Column{{Name: datagraph.Image, Desc: tensor.Encoded()}}
+	b.Inputs = []datagraph.Column{{Name: datagraph.Sound, Desc: tensor.Encoded()}}
 	b.Steps = append([]datagraph.Step{
-		{Op: read, In: []string{datagraph.Image}, Out: []string{"channels"}},
+		{Op: read, In: []string{datagraph.Sound}, Out: []string{"channels"}},
 		{Op: mix, In: []string{"channels"}, Out: []string{samples}},
 	}, b.Steps...)
 }

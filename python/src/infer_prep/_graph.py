@@ -1,4 +1,4 @@
-"""Data graphs: an encoded image to a model's input."""
+"""Data graphs: an encoded image, or a sound, to a model's input."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def columns(info: dict[str, Any]) -> tuple[Column, ...]:
 
 
 class Graph:
-    """A data graph, which turns an image into a model's input.
+    """A data graph, which turns an image or a sound into a model's input.
 
     A Graph is safe for use by several threads; run releases the GIL. It can be
     pickled, also for processes that are spawned.
@@ -183,16 +183,16 @@ class Graph:
         return {c.name: tuple(t.shape[: t.rank]) for c, t in zip(self.columns, out)}
 
     @overload
-    def run(self, image: Image, *, input_data_format: str | None = None, as_dict: Literal[True]) -> dict[str, Array]: ...
+    def run(self, image: Image, *, input_data_format: str | None = None, sampling_rate: int | None = None, as_dict: Literal[True]) -> dict[str, Array]: ...
 
     @overload
-    def run(self, image: Image, *, input_data_format: str | None = None, as_dict: Literal[False]) -> Array: ...
+    def run(self, image: Image, *, input_data_format: str | None = None, sampling_rate: int | None = None, as_dict: Literal[False]) -> Array: ...
 
     @overload
-    def run(self, image: Image, *, input_data_format: str | None = None, as_dict: None = None) -> Array | dict[str, Array]: ...
+    def run(self, image: Image, *, input_data_format: str | None = None, sampling_rate: int | None = None, as_dict: None = None) -> Array | dict[str, Array]: ...
 
-    def run(self, image: Image, *, input_data_format: str | None = None, as_dict: bool | None = None) -> Array | dict[str, Array]:
-        """Runs the graph on an image: a JPEG, PNG, GIF, BMP, TIFF, WebP, PNM, QOI, TGA or ICO file, or pixels.
+    def run(self, image: Image, *, input_data_format: str | None = None, sampling_rate: int | None = None, as_dict: bool | None = None) -> Array | dict[str, Array]:
+        """Runs the graph on an image or a sound: a JPEG, PNG, GIF, BMP, TIFF, WebP, PNM, QOI, TGA or ICO file, or pixels.
 
         A file is bytes or another buffer of bytes with one axis. Pixels are an array or
         a CPU tensor (DLPack) of uint8: (H, W), (H, W, C) or (C, H, W), in RGB and not in
@@ -205,26 +205,34 @@ class Graph:
         rule decides: the channels are the first axis if it has 1, 3 or 4 elements, else
         the last. If both axes have, there is a warning.
 
+        A graph of sounds takes a WAV or FLAC file as bytes, or samples with their
+        sampling_rate in Hz: an array or a CPU tensor of float32, usually -1 to 1, or of
+        int16, which is divided by 32768. The axes are (samples) or (channels, samples).
+        The samples are copied. Another rate than the graph's is an InferPrepError:
+        nothing resamples unasked.
+
         Returns the array of the only output, or a dict of all outputs by name. With
         as_dict=True it is always a dict, and with as_dict=False always the array, or a
         ValueError if there are several outputs: type checkers know which. The arrays are memory of the library, without a copy; it is reused when no array
         refers to it. They have no axis for a batch.
         """
         i = _native.Image()
-        keep = _images.fill(i, image, input_data_format)
+        keep = _images.fill(i, image, input_data_format, sampling_rate)
         return self._lent(lambda out, error: _native.lib().ip_graph_run(self._live(), byref(i), out, byref(error)), keep, as_dict)
 
     @overload
-    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, as_dict: Literal[True]) -> dict[str, Array]: ...
+    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, sampling_rate: int | None = None, as_dict: Literal[True]) -> dict[str, Array]: ...
 
     @overload
-    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, as_dict: Literal[False]) -> Array: ...
+    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, sampling_rate: int | None = None, as_dict: Literal[False]) -> Array: ...
 
     @overload
-    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, as_dict: None = None) -> Array | dict[str, Array]: ...
+    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, sampling_rate: int | None = None, as_dict: None = None) -> Array | dict[str, Array]: ...
 
-    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, as_dict: bool | None = None) -> Array | dict[str, Array]:
+    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, sampling_rate: int | None = None, as_dict: bool | None = None) -> Array | dict[str, Array]:
         """Runs the graph on a list of images, each as in run, or on an array or a tensor of four axes.
+
+        With sampling_rate it is a list of sounds, whose samples all have this rate.
 
         Returns what run returns, with the batch that the reference makes of the images:
         an axis in front, patches of all images in a row, or padding to the largest; the
@@ -232,7 +240,7 @@ class Graph:
         fails is an InferPrepError that names its place in the list; so are images whose
         outputs make no batch.
         """
-        l, n, keep = _images.images(images, input_data_format)
+        l, n, keep = _images.images(images, input_data_format, sampling_rate)
         return self._lent(lambda out, error: _native.lib().ip_graph_run_batch(self._live(), l, n, out, byref(error)), keep, as_dict)
 
     def _lent(self, run: Callable[[Any, c_void_p], int], keep: Any, as_dict: bool | None) -> Array | dict[str, Array]:
@@ -251,7 +259,7 @@ class Graph:
             return _native.array(out[0], lease)
         return {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
 
-    def run_into(self, image: Image, out: Array | dict[str, Array], *, input_data_format: str | None = None) -> None:
+    def run_into(self, image: Image, out: Array | dict[str, Array], *, input_data_format: str | None = None, sampling_rate: int | None = None) -> None:
         """Runs the graph on an image, as run does, and writes the output to an array.
 
         out is an array of the output's dtype and shape, contiguous and writable; for
@@ -275,7 +283,7 @@ class Graph:
                 raise ValueError(f"infer_prep: run_into: {c.name} has the shape {a.shape}, want {c.shape}")
             t.data, t.bytes = a.ctypes.data, a.nbytes
         i = _native.Image()
-        keep = _images.fill(i, image, input_data_format)
+        keep = _images.fill(i, image, input_data_format, sampling_rate)
         error = c_void_p()
         _native.lib().ip_graph_run_into(self._live(), byref(i), into, len(self.columns), byref(error))
         del keep

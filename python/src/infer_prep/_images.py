@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
+from . import _native, _sounds
 from ._native import Array
 
 # Pillow's modes whose arrays a graph treats as files of the same pixels.
@@ -24,11 +24,13 @@ def is_pillow(image: Any) -> bool:
     return hasattr(image, "getbands") and hasattr(image, "getpalette")
 
 
-def fill(to: _native.Image, image: Any, data_format: Any = None) -> Any:
-    """Describes an encoded or decoded image in to. Returns what to keep until its use is over.
+def fill(to: _native.Image, image: Any, data_format: Any = None, rate: Any = None) -> Any:
+    """Describes an encoded or decoded image in to, or a sound. Returns what to keep until its use is over.
 
-    Neither file nor pixels are copied, but for images of Pillow: asarray copies their pixels.
+    Neither file nor pixels are copied, but for images of Pillow: asarray copies their pixels. Samples are copied.
     """
+    if rate is not None:
+        return encoded(to, _sounds.wav(image, rate))
     if type(image) is bytes:
         return encoded(to, np.frombuffer(image, np.uint8))
     if isinstance(image, np.ndarray):
@@ -77,7 +79,8 @@ def array(to: _native.Image, a: Array, data_format: Any) -> Any:
             raise ValueError("infer_prep: the buffer of the image is not contiguous: want a copy of it")
         return encoded(to, a)
     if a.dtype != np.uint8:
-        raise TypeError(f"infer_prep: got an array of {a.dtype} {a.shape}; {WANT}")
+        sound = ", or samples of a sound with sampling_rate" if a.dtype in (np.float32, np.int16) and a.ndim in (1, 2) else ""
+        raise TypeError(f"infer_prep: got an array of {a.dtype} {a.shape}; {WANT}{sound}")
     return pixels(to, a, data_format)
 
 
@@ -120,15 +123,17 @@ def channels_first(shape: tuple[int, ...], data_format: Any = None) -> bool:
     return first
 
 
-def images(batch: Any, data_format: Any = None) -> tuple[Any, int, Any]:
+def images(batch: Any, data_format: Any = None, rate: Any = None) -> tuple[Any, int, Any]:
     """Describes a list of images, or an array of four axes. Returns the descriptions, their number, and what to keep."""
+    if rate is not None and not isinstance(batch, (list, tuple)):
+        raise TypeError(f"infer_prep: run_batch: got {type(batch).__name__} with sampling_rate, want a list of sounds")
     if not isinstance(batch, (list, tuple)):
         a = batch if isinstance(batch, np.ndarray) else from_dlpack(batch) if hasattr(batch, "__dlpack_device__") else None
         if a is None or a.ndim != 4:
             raise TypeError(f"infer_prep: run_batch: got {type(batch).__name__}, want a list of images, or an array or a tensor of four axes")
         batch = list(a)
     out = (_native.Image * len(batch))()
-    return out, len(batch), [fill(to, image, data_format) for to, image in zip(out, batch)]
+    return out, len(batch), [fill(to, image, data_format, rate) for to, image in zip(out, batch)]
 
 
 def rgb(image: Any, data_format: Any, convert: bool, torchvision: bool) -> tuple[Any, Any]:

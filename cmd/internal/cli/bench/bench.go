@@ -69,6 +69,7 @@ type bencher struct {
 	pool    *datagraph.Pool
 	limits  codec.Limits
 	jobs    int
+	noun    string // of an input: job.Noun
 	images  []benchImage
 	skipped int
 	workers []*benchWorker
@@ -109,9 +110,10 @@ func bench(a *command.App, cmd *cobra.Command, f *benchFlags, args []string) err
 		return err
 	}
 	ctx := cmd.Context()
-	b := &bencher{app: a, plan: plan, limits: f.Limits, jobs: f.jobs}
+	b := &bencher{app: a, plan: plan, limits: f.Limits, jobs: f.jobs, noun: job.Noun(g)}
 	l := job.Find(ctx, f.outside.Files(), job.Paths(args...), "")
 	defer l.Close()
+	l.For(g)
 	missing, err := b.read(ctx, l)
 	if err != nil {
 		return err
@@ -125,7 +127,7 @@ func bench(a *command.App, cmd *cobra.Command, f *benchFlags, args []string) err
 			return err
 		}
 	} else {
-		return command.NoImages(missing, b.skipped)
+		return command.NoImages(b.noun, missing, b.skipped)
 	}
 	if missing > 0 {
 		return &command.ExitError{Status: command.ExitFailed}
@@ -170,7 +172,7 @@ func (b *bencher) read(ctx context.Context, l *job.Listing) (missing int, err er
 		}
 		total += int64(len(f.data))
 		if limit := b.limits.Bytes; limit > 0 && total > limit {
-			return command.FailErr("the images have more than %d bytes together, the --limit-bytes: want fewer images or a higher limit", limit)
+			return command.FailErr("the %[1]ss have more than %[2]d bytes together, the --limit-bytes: want fewer %[1]ss or a higher limit", b.noun, limit)
 		}
 		b.images = append(b.images, benchImage{in: in, data: f.data})
 		return nil
@@ -227,10 +229,10 @@ func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error 
 		tried++
 	}
 	if b.images = good; len(good) == 0 {
-		return command.NoImages(0, b.skipped)
+		return command.NoImages(b.noun, 0, b.skipped)
 	}
 	if tried < all {
-		b.app.Complain(fmt.Errorf("a pass over all %d images takes too long: measuring the first %d", all, len(good)))
+		b.app.Complain(fmt.Errorf("a pass over all %d %ss takes too long: measuring the first %d", all, b.noun, len(good)))
 	}
 
 	times := 1 + int(benchPass/max(warm.wall, time.Microsecond))
@@ -288,7 +290,7 @@ func (b *bencher) print(p figures, passes int, graph string, asJSON bool) error 
 		return b.app.PrintLine(r)
 	}
 	var t command.Table
-	t.Row("graph", "images", "skipped", "jobs", "passes", "images/s", "megapixels/s", "MB/s", "CPU ms/image", "allocations/image", "peak MB")
+	t.Row("graph", b.noun+"s", "skipped", "jobs", "passes", b.noun+"s/s", "megapixels/s", "MB/s", "CPU ms/"+b.noun, "allocations/"+b.noun, "peak MB")
 	t.Row(command.Printable(graph), strconv.Itoa(r.Images), strconv.Itoa(r.Skipped), strconv.Itoa(r.Jobs), strconv.Itoa(passes),
 		command.Short(&r.ImagesPerS), command.Short(&r.MegapixelsPerS), command.Short(&r.MBPerS), command.Short(r.CPUMSPerImage), command.Short(&r.AllocsPerImage), command.Short(r.PeakRSSMB))
 	return t.Write(b.app.Stdout)

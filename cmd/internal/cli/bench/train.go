@@ -235,7 +235,7 @@ func folderSource(ctx context.Context, files store.Opener, dir string) (_ datase
 	case ctx.Err() != nil:
 		return nil, &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: nothing was done")}
 	case len(s.inputs) == 0:
-		return nil, command.NoImages(0, len(l.Files))
+		return nil, command.NoImages("image", 0, len(l.Files))
 	}
 	return s, nil
 }

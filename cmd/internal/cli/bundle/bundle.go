@@ -104,7 +104,7 @@ func bundleCreateCmd(a *command.App) *cobra.Command {
 	fl.StringArrayVar(&f.models, "model", nil, "add the model `FILE` under its own name: .onnx, .tflite or any other; repeatable")
 	fl.StringVar(&f.labels, "labels", "", "add the names of the model's classes from a text `FILE`, one a line")
 	fl.StringArrayVar(&f.meta, "meta", nil, "add the metadata `NAME=VALUE`; repeatable")
-	fl.StringArrayVar(&f.goldens, "golden", nil, "add a golden sample of `IMAGE`; repeatable")
+	fl.StringArrayVar(&f.goldens, "golden", nil, "add a golden sample of the image or sound in `FILE`; repeatable")
 	fl.StringVar(&f.expect, "expect", "", "read the tensors of the golden samples from `DIR`, as the training program saved them")
 	fl.StringArrayVar(&f.sections, "section", nil, "add any other file as a section, `NAME=FILE`; repeatable")
 	fl.StringVar(&f.least, "least", modelbundle.Exact, "require this `CLASS` of devices that run the graph: exact, within1 or approximate")
@@ -190,6 +190,7 @@ func createBundle(a *command.App, cmd *cobra.Command, f *bundleCreateFlags) erro
 func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Content) error {
 	l := job.Find(cmd.Context(), f.outside.Files(), job.Paths(f.goldens...), f.out)
 	defer l.Close()
+	l.For(c.Graph)
 	for _, in := range l.Files {
 		if in.Err != nil {
 			return command.FailErr("--golden %w", in.Err)
@@ -226,7 +227,7 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 		c.Goldens = append(c.Goldens, s)
 	}
 	if len(f.goldens) > 0 && len(c.Goldens) == 0 && cmd.Context().Err() == nil {
-		return command.FailErr("--golden: no images found")
+		return command.FailErr("--golden: no %ss found", job.Noun(c.Graph))
 	}
 	return nil
 }

@@ -108,11 +108,12 @@ func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// NoImages returns the error of a command that found no image.
-func NoImages(failed, skipped int) error {
-	msg := "no images found"
+// NoImages returns the error of a command that found no image, or no other
+// input that the noun names.
+func NoImages(noun string, failed, skipped int) error {
+	msg := fmt.Sprintf("no %ss found", noun)
 	if failed > 0 {
-		msg = fmt.Sprintf("no images found; %s failed", Plural(failed, "input"))
+		msg += fmt.Sprintf("; %s failed", Plural(failed, "input"))
 	}
 	if skipped > 0 {
 		msg += fmt.Sprintf(", %s skipped", Plural(skipped, "file"))

@@ -95,6 +95,7 @@ func diffFolders(ctx context.Context, a *command.App, f *diffFlags, g *datagraph
 	r.report = &foldersReport{A: paths.Shown(folder), B: paths.Shown(f.against), Images: []folderImage{}, WithoutImage: []string{}, Diagnoses: [][]diff.Change{}}
 	l := job.Find(ctx, f.outside.Files(), job.Paths(folder), "")
 	defer l.Close()
+	l.For(g)
 	if err := r.compare(ctx, l); err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func (r *folderRun) compare(ctx context.Context, l *job.Listing) error {
 		rep.Images = append(rep.Images, x)
 	}
 	if len(rep.Images) == 0 {
-		return command.UsageErr("%s: the folder has no images", rep.A)
+		return command.UsageErr("%s: the folder has no %ss", rep.A, job.Noun(r.graph))
 	}
 	for name := range r.tensors {
 		rep.WithoutImage = append(rep.WithoutImage, name)

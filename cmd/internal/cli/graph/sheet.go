@@ -99,6 +99,7 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 	}
 	l := job.Find(cmd.Context(), s.outside.Files(), job.Paths(args...), s.file)
 	defer l.Close()
+	l.For(g)
 	if err := command.Interrupted(cmd.Context(), "nothing was written"); err != nil {
 		return err
 	}
@@ -128,11 +129,11 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		return command.NoImages(0, len(l.Files))
+		return command.NoImages(job.Noun(g), 0, len(l.Files))
 	}
 	note := ""
 	if more {
-		note = fmt.Sprintf("the first %s of %s; --limit shows more", command.Plural(len(rows), "image"), command.Plural(len(l.Files), "file"))
+		note = fmt.Sprintf("the first %s of %s; --limit shows more", command.Plural(len(rows), job.Noun(g)), command.Plural(len(l.Files), "file"))
 		fmt.Fprintln(a.Stderr, note)
 	}
 	m, err := s.draw(g, rows, width, note)

@@ -25,7 +25,8 @@ type runPrinter struct {
 	bar   *command.Progress
 	start time.Time // after the inputs were found
 	made  tally
-	named int // files left out that could be expected to be images
+	noun  string // of an input: job.Noun
+	named int    // files left out that could be expected to be images
 	// folders counts links to folders; folder is the first.
 	folders int
 	folder  string
@@ -35,7 +36,7 @@ type runPrinter struct {
 // runJob runs the job and prints its results in the order of the inputs. Then
 // it calls also with them, if that is not nil.
 func runJob(ctx context.Context, a *command.App, f *runFlags, j *job.Job, also func(job.Result) error) error {
-	p := &runPrinter{app: a, flags: f}
+	p := &runPrinter{app: a, flags: f, noun: job.Noun(j.Preprocessor.Pool().Plan().Graph())}
 	j.OnResult, j.Progress = p.result, p.progress
 	if also != nil {
 		j.OnResult = func(x job.Result) error { return errors.Join(p.result(x), also(x)) }
@@ -56,7 +57,7 @@ func runJob(ctx context.Context, a *command.App, f *runFlags, j *job.Job, also f
 	}
 	switch {
 	case errors.Is(err, job.ErrNoImages):
-		return command.NoImages(sum.Failed, sum.Skipped)
+		return command.NoImages(p.noun, sum.Failed, sum.Skipped)
 	case full:
 		return command.FailErr("the disk is full: %d%s done", sum.Done, of)
 	case err != nil && !errors.Is(err, context.Canceled):
@@ -173,19 +174,19 @@ func (p *runPrinter) sayLeftOut() {
 func (p *runPrinter) sayEnd(s job.Summary) error {
 	a, f := p.app, p.flags
 	if s.Dropped > 0 && !f.quiet {
-		a.Complain(fmt.Errorf("%s left out: the last batch is not full", command.Plural(s.Dropped, "image")))
+		a.Complain(fmt.Errorf("%s left out: the last batch is not full", command.Plural(s.Dropped, p.noun)))
 	}
 	before := ""
 	if s.Present > 0 {
 		before = fmt.Sprintf(", %d done before", s.Present)
 	}
 	if took := time.Since(p.start); !f.quiet && !f.json {
-		fmt.Fprintf(a.Stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f images/s\n",
-			command.Plural(s.Done+s.Failed, "image"), s.Failed, s.Skipped, before, took.Seconds(), float64(s.Done)/max(took.Seconds(), 1e-9))
+		fmt.Fprintf(a.Stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f %ss/s\n",
+			command.Plural(s.Done+s.Failed, p.noun), s.Failed, s.Skipped, before, took.Seconds(), float64(s.Done)/max(took.Seconds(), 1e-9), p.noun)
 		p.made.write(a.Stderr, f.place())
 		a.SayStore()
 	} else if s.Failed > 0 {
-		a.Complain(fmt.Errorf("%d of %s failed", s.Failed, command.Plural(s.Done+s.Failed, "image")))
+		a.Complain(fmt.Errorf("%d of %s failed", s.Failed, command.Plural(s.Done+s.Failed, p.noun)))
 	}
 	if stats := a.StoreStats(); f.json && stats.Requests > 0 {
 		if err := a.PrintLine(map[string]command.StoreStats{"store": stats}); err != nil {
