@@ -237,10 +237,10 @@ func (s *Stream) Push(samples *tensor.Tensor) ([]*tensor.Tensor, error) {
 	return s.do(samples, false)
 }
 
-// PushPCM is Push for interleaved samples of an encoding, as transforms.DecodePCM
-// takes them; those of a microphone are usually s16le. Bytes that are no whole
-// sample of every channel are transforms.ErrInput. A graph of int16 takes s16le
-// only.
+// PushPCM is Push for interleaved samples of an encoding, as
+// transforms.DecodePCM takes them; those of a microphone are usually s16le.
+// Bytes that are no whole sample of every channel are transforms.ErrInput. A
+// graph of int16 takes s16le only.
 func (s *Stream) PushPCM(e sound.Encoding, data []byte) ([]*tensor.Tensor, error) {
 	channels := 1
 	if s.input.Shape.Rank() == 2 {

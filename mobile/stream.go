@@ -27,9 +27,9 @@ func encoding(name string) (sound.Encoding, error) {
 
 // SetSamples sets a sound without a file: size bytes from offset on in a
 // Buffer, which it copies. They are interleaved samples of an encoding, "s16le"
-// (divided by 32768), "f32le" or "u8" ((v-128)/128), of 1 to 1024 channels and a
-// rate in Hz. A graph treats them as it treats a WAV file of them: another rate
-// than that of its decode_sound is an error of code "unsupported".
+// (divided by 32768), "f32le" or "u8" ((v-128)/128), of 1 to 1024 channels and
+// a rate in Hz. A graph treats them as it treats a WAV file of them: another
+// rate than that of its decode_sound is an error of code "unsupported".
 func (in *Input) SetSamples(b *Buffer, offset, size int, encodingName string, rate, channels int) (err error) {
 	defer guard(&err)
 	if in == nil {

@@ -24,8 +24,8 @@ type Streamer interface {
 // Sampled is an op of samples that states their rate.
 type Sampled interface {
 	Op
-	// InputRate returns the number of samples of the input a second, 0 if the op
-	// states none. An op of bytes that is Sampled decodes samples.
+	// InputRate returns the number of samples of the input a second, 0 if the
+	// op states none. An op of bytes that is Sampled decodes samples.
 	InputRate() int
 }
 
@@ -455,7 +455,7 @@ func (s *resampleStream) Next(c *Context, part *tensor.Tensor, last bool) ([]*te
 	if err := s.op.Infer(all[:], []tensor.Desc{d}); err != nil {
 		return nil, err
 	}
-	// Group q reads samples from q*from - front on, up to those of its last tap.
+	// Group q reads samples from q*from - front on, up to its last tap.
 	reach := 0
 	for _, p := range r.phases {
 		reach = max(reach, p.first+len(p.taps)-r.front)
