@@ -4,10 +4,8 @@ import android.media.AudioFormat
 import android.media.AudioRecord
 import android.media.MediaRecorder
 import io.github.inferprep.InferPrep
-import io.github.inferprep.SampleEncoding
 import io.github.inferprep.SoundFormat
 import io.github.inferprep.Tensor
-import java.nio.ByteBuffer
 
 /**
  * Records the microphone for a bundle of a speech model. The app needs the permission RECORD_AUDIO,
@@ -36,20 +34,17 @@ class Microphone(private val prep: InferPrep, private val samplingRate: Int = 16
             MediaRecorder.AudioSource.VOICE_RECOGNITION, samplingRate, AudioFormat.CHANNEL_IN_MONO,
             AudioFormat.ENCODING_PCM_16BIT, maxOf(least, samplingRate),
         )
-        val buffer = ByteBuffer.allocateDirect(BLOCK_BYTES)
+        val block = ShortArray(samplingRate / 10)
         recording = true
         prep.stream(SoundFormat(samplingRate)).use { stream ->
             try {
                 check(record.state == AudioRecord.STATE_INITIALIZED) { "the microphone cannot be opened" }
                 record.startRecording()
-                var left = 2L * samplingRate * seconds
+                var left = samplingRate.toLong() * seconds
                 while (recording && left > 0) {
-                    val n = record.read(buffer, minOf(left, BLOCK_BYTES.toLong()).toInt())
+                    val n = record.read(block, 0, minOf(left, block.size.toLong()).toInt())
                     check(n >= 0) { "the microphone failed: error $n of AudioRecord.read" }
-                    buffer.position(0)
-                    buffer.limit(n)
-                    parts(stream.push(buffer, SampleEncoding.INT16))
-                    buffer.clear()
+                    parts(stream.push(block, 0, n))
                     left -= n
                 }
             } finally {
@@ -62,9 +57,5 @@ class Microphone(private val prep: InferPrep, private val samplingRate: Int = 16
     /** Ends the recording, from any thread. */
     fun stop() {
         recording = false
-    }
-
-    private companion object {
-        const val BLOCK_BYTES = 3200 // a tenth of a second at 16 kHz
     }
 }

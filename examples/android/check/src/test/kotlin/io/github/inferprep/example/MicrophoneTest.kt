@@ -11,6 +11,7 @@ import org.robolectric.annotation.Config
 import org.robolectric.shadows.ShadowAudioRecord
 import java.io.File
 import java.nio.ByteBuffer
+import java.nio.ByteOrder
 
 /** The microphone of Robolectric gives a file's samples, and then silence. */
 @RunWith(RobolectricTestRunner::class)
@@ -38,10 +39,10 @@ class MicrophoneTest {
     private inner class Source(private val ended: () -> Unit) : ShadowAudioRecord.AudioRecordSource {
         private var at = 44
 
-        override fun readInDirectBuffer(buffer: ByteBuffer, sizeInBytes: Int, isBlocking: Boolean): Int {
-            val n = minOf(sizeInBytes, file.size - at)
-            buffer.duplicate().put(file, at, n)
-            at += n
+        override fun readInShortArray(audioData: ShortArray, offsetInShorts: Int, sizeInShorts: Int, isBlocking: Boolean): Int {
+            val n = minOf(sizeInShorts, (file.size - at) / 2)
+            ByteBuffer.wrap(file, at, 2 * n).order(ByteOrder.LITTLE_ENDIAN).asShortBuffer().get(audioData, offsetInShorts, n)
+            at += 2 * n
             if (at == file.size) ended()
             return n
         }
