@@ -24,7 +24,7 @@ import (
 )
 
 // types are all exported types with methods.
-var types = []any{&Preprocessor{}, &Input{}, &Result{}, &Buffer{}, &Pipe{}, &PipeConfig{}}
+var types = []any{&Preprocessor{}, &Input{}, &Result{}, &Buffer{}, &Pipe{}, &PipeConfig{}, &Stream{}}
 
 // call calls a method with an argument of each kind that is at number k of its
 // extremes, and returns the results.

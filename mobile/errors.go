@@ -52,6 +52,7 @@ var codes = []struct {
 	{modelbundle.ErrFormat, "bundle"},
 	{codec.ErrFormat, "format"},
 	{codec.ErrUnsupported, "unsupported"},
+	{datagraph.ErrStream, "unsupported"},
 	{codec.ErrLimit, "limit"},
 	{transforms.ErrUnknownOp, "op"},
 	{datagraph.ErrGraph, "graph"},

@@ -7,9 +7,9 @@ import (
 	"github.com/infer-prep/infer-prep/codec/pixels"
 )
 
-// Input is an image for [Preprocessor.RunInto]: an encoded file, a bitmap or a
-// camera frame. It can be set again and keeps its memory. An Input that was not
-// set is an error of RunInto.
+// Input is an image or a sound for [Preprocessor.RunInto]: an encoded file, a
+// bitmap, a camera frame or samples. It can be set again and keeps its memory.
+// An Input that was not set is an error of RunInto.
 type Input struct {
 	encoded []byte
 	own     []byte // the memory of images that are copied or converted

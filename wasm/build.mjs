@@ -24,7 +24,7 @@ const errorsOf = (index) => ({
 await Promise.all([
   build({ ...common, entryPoints: ['src/graph.ts'], outdir: 'dist', plugins: [errorsOf('./index.js')] }),
   build({ ...common, entryPoints: { 'graph.node': 'src/graph.ts' }, outdir: 'dist', plugins: [errorsOf('./index.node.js')] }),
-  build({ ...common, entryPoints: ['src/presets.ts'], outdir: 'dist' }),
+  build({ ...common, entryPoints: ['src/presets.ts', 'src/microphone.ts', 'src/microphone-worklet.ts'], outdir: 'dist' }),
   build({ ...common, entryPoints: ['src/index.ts', 'src/worker.ts'], outdir: 'dist', alias: alias('platform') }),
   build({
     ...common, entryPoints: { 'index.node': 'src/index.ts', 'worker.node': 'src/worker.node.ts' }, outdir: 'dist',

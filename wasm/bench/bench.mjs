@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { call, launch, open, serve } from '../browser/harness.mjs';
+import { sound } from '../test/sounds.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const [photos] = process.argv.slice(2);
@@ -53,6 +54,9 @@ try {
       console.log(`  ${name.padEnd(28)} ${time[name].toFixed(1).padStart(7)} ms  ${(time[name] / time[peer]).toFixed(2).padStart(5)}  ${String(largest).padStart(3)}${equal ? ', every byte equal' : ''}`);
     }
   }
+  // The time of a second of sound.
+  const s = await call(page, '/wasm/browser/sound.mjs', 'listen', { config: { feature_extractor_type: 'WhisperFeatureExtractor' }, samples: [...sound('speech', 24_064)], blocks: [] });
+  console.log(`Whisper's features of 30 s of 16 kHz, real-time factor: ${s.factor.toFixed(5)} whole, ${s.streamed.toFixed(5)} in blocks of 1024 samples`);
   console.log(missed.length === 0 ? 'goals: met' : `goals missed:\n${missed.join('\n')}`);
   process.exitCode = missed.length === 0 ? 0 : 1;
 } finally {

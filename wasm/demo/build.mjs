@@ -12,11 +12,11 @@ const out = at('dist/');
 await rm(out, { recursive: true, force: true });
 await mkdir(`${out}ort`, { recursive: true });
 await build({
-  entryPoints: [at('src/main.ts')], outdir: out, bundle: true, splitting: true, format: 'esm', target: 'es2022', logLevel: 'warning',
-  alias: { 'infer-prep': at('../dist/index.js'), 'infer-prep/graph': at('../dist/graph.js'), 'infer-prep/presets': at('../dist/presets.js') },
+  entryPoints: [at('src/main.ts'), at('src/sound.ts')], outdir: out, bundle: true, splitting: true, format: 'esm', target: 'es2022', logLevel: 'warning',
+  alias: { 'infer-prep': at('../dist/index.js'), 'infer-prep/graph': at('../dist/graph.js'), 'infer-prep/presets': at('../dist/presets.js'), 'infer-prep/microphone': at('../dist/microphone.js') },
 });
-for (const f of ['index.html', 'style.css', 'icon.svg']) await cp(at(f), out + f);
-for (const f of ['infer-prep-full.wasm', 'infer-prep-full-simd.wasm', 'browser-samples.bin']) await cp(at(`../dist/${f}`), out + f);
+for (const f of ['index.html', 'sound.html', 'style.css', 'icon.svg']) await cp(at(f), out + f);
+for (const f of ['infer-prep-full.wasm', 'infer-prep-full-simd.wasm', 'browser-samples.bin', 'microphone-worklet.js']) await cp(at(`../dist/${f}`), out + f);
 for (const f of ['ort-wasm-simd-threaded.mjs', 'ort-wasm-simd-threaded.wasm']) {
   await cp(at(`../node_modules/onnxruntime-web/dist/${f}`), `${out}ort/${f}`);
 }

@@ -1,5 +1,6 @@
 import { InferPrepError } from './errors.js';
 import type { RawInput } from './instance.js';
+import { interleaved, isSamples, wav, type Samples } from './samples.js';
 import { arrays, types, type Tensor } from './tensor.js';
 
 /**
@@ -28,17 +29,26 @@ export type ImageInput =
 /** TensorInput is an input of a graph that is not an encoded image. Default layout: `none`. */
 export type TensorInput = Omit<Tensor, 'layout'> & Partial<Pick<Tensor, 'layout'>>;
 
+/**
+ * SoundInput is a sound, for graphs that begin with `decode_sound`. A file of a
+ * sound is a `Blob`, an `ArrayBuffer` or a view. Another sampling rate than the
+ * graph's is an error. An `AudioBuffer` has the rate of the context that made
+ * it.
+ */
+export type SoundInput = Samples | AudioBuffer;
+
 /** Input is a value of one of a graph's inputs. */
-export type Input = ImageInput | TensorInput;
+export type Input = ImageInput | SoundInput | TensorInput;
 
 /** Portable is an input that a Worker can read. */
-export type Portable = Exclude<Input, HTMLImageElement | HTMLVideoElement | HTMLCanvasElement | OffscreenCanvas>;
+export type Portable = Exclude<Input, HTMLImageElement | HTMLVideoElement | HTMLCanvasElement | OffscreenCanvas | SoundInput>;
 
 /** The classes of inputs. */
 interface Classes {
   Blob: Blob; File: File; ArrayBuffer: ArrayBuffer; SharedArrayBuffer: SharedArrayBuffer;
   ImageData: ImageData; ImageBitmap: ImageBitmap; VideoFrame: VideoFrame;
   HTMLImageElement: HTMLImageElement; HTMLVideoElement: HTMLVideoElement; HTMLCanvasElement: HTMLCanvasElement; OffscreenCanvas: OffscreenCanvas;
+  AudioBuffer: AudioBuffer;
 }
 
 /** is reports whether v is an object of a class, perhaps of another realm's. */
@@ -82,7 +92,7 @@ function view(v: ArrayBuffer | ArrayBufferView, limit: number): Uint8Array {
 }
 
 /**
- * portable turns inputs that exist only in documents into others. The caller
+ * portable turns inputs that exist only in documents, and samples, into others. The caller
  * closes or transfers nothing of the result.
  */
 export async function portable(input: Input, limit: number, signal?: AbortSignal): Promise<Portable> {
@@ -90,6 +100,11 @@ export async function portable(input: Input, limit: number, signal?: AbortSignal
   if (is(input, 'HTMLVideoElement')) return drawn(input, input.videoWidth, input.videoHeight, 'RGB', limit);
   if (is(input, 'HTMLCanvasElement') || is(input, 'OffscreenCanvas')) {
     return drawn(input, input.width, input.height, 'RGBA', limit);
+  }
+  if (is(input, 'AudioBuffer')) return wav(interleaved(input), limit);
+  if (isSamples(input)) {
+    attached(input.data.buffer);
+    return wav(input, limit);
   }
   return input;
 }
@@ -220,7 +235,7 @@ const empty = (v: unknown): InferPrepError => invalid(`${typeName(v)} has no pix
 const unknown = (v: unknown): InferPrepError =>
   typeof v === 'string' ? invalid('a value of type String: want a Blob or bytes: fetch the address of the image, or read its path with readFile of node:fs/promises') :
   invalid(`${typeName(v)}: want a Blob, ArrayBuffer, ImageData, ImageBitmap, VideoFrame, HTMLImageElement, HTMLVideoElement or canvas, ` +
-    'or a tensor {data, dims, type}');
+    'an AudioBuffer, samples {data, samplingRate}, or a tensor {data, dims, type}');
 
 const typeName = (v: unknown): string =>
   v === null || v === undefined ? String(v) : `a value of type ${(v as { constructor?: { name: string } }).constructor?.name ?? typeof v}`;

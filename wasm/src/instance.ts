@@ -25,6 +25,10 @@ interface Exports {
   gpu_program?(): number;
   gpu_source?: () => number;
   gpu_source_size?: () => number;
+  stream_open?(graph: number, rate: number, channels: number): number;
+  stream_push?(stream: number, encoding: number, at: number, size: number): number;
+  stream_end?(stream: number): number;
+  stream_close?(stream: number): void;
 }
 
 /** The kinds of error in the order of abi.go. */
@@ -208,6 +212,38 @@ export class Instance {
         outputs: this.table(),
       };
     });
+  }
+
+  /** streamOpen opens a stream of samples, and describes its outputs: the step is 1 plus the axis, or 0. */
+  streamOpen(graph: number, rate: number, channels: number): { handle: number; outputs: RawTensor[] } {
+    return this.guarded(() => {
+      if (!this.exports.stream_open) throw new InferPrepError('unsupported', "infer-prep: stream: the small build has no sounds; init({ build: 'full' }) has them");
+      this.check(this.exports.stream_open(graph, rate, channels));
+      return { handle: this.exports.opened(), outputs: this.table() };
+    });
+  }
+
+  /** streamPush passes interleaved samples of float32 or int16 to a stream. The result is valid until the next call. */
+  streamPush(stream: number, float: boolean, samples: Uint8Array): RawTensor[] {
+    return this.guarded(() => {
+      const at = this.reserve(samples.length);
+      this.view(at, samples.length).set(samples);
+      this.check(this.exports.stream_push!(stream, float ? 8 : 2, at, samples.length)); // sound.F32LE and S16LE
+      return this.table();
+    });
+  }
+
+  /** streamEnd ends and closes a stream. The result is valid until the next call. */
+  streamEnd(stream: number): RawTensor[] {
+    return this.guarded(() => {
+      this.check(this.exports.stream_end!(stream));
+      return this.table();
+    });
+  }
+
+  /** streamClose closes a stream. */
+  streamClose(stream: number): void {
+    if (this.alive) this.guarded(() => this.exports.stream_close!(stream));
   }
 
   /** probe reads the header of an image. */

@@ -2,6 +2,8 @@ import type { Column, Description, Engine, Program, Trace } from './engine.js';
 import { InferPrepError } from './errors.js';
 import { isTensor, portable, type Input } from './inputs.js';
 import { Machine, type Local } from './machine.js';
+import { checkFormat, isSamples } from './samples.js';
+import { SoundStream, type StreamOptions } from './stream.js';
 import type { Tensor, TensorType } from './tensor.js';
 import { DeviceGraph, type DeviceOptions, type GPUDeviceLike } from './webgpu.js';
 
@@ -94,6 +96,19 @@ export class Graph {
     return DeviceGraph.create(this.engine, this.program as Local, device, options, { inputs: (i) => this.listed(i), stacked: this.stacked });
   }
 
+  /**
+   * stream returns a stream of a sound, for graphs that begin with
+   * `decode_sound` or `decode_pcm`, or whose input is samples. Disposing of the
+   * graph does not end its streams. It needs the full build, not in a pool; in a
+   * Worker of your own it works as here.
+   */
+  async stream(options: StreamOptions): Promise<SoundStream> {
+    const channels = checkFormat(options);
+    if (!(this.engine instanceof Machine)) throw new InferPrepError('unsupported', 'infer-prep: stream: pools have no streams; use init');
+    const p = this.program as Local;
+    return this.engine.use(p, [], undefined, (i) => new SoundStream(i, p.handle, options.samplingRate, channels));
+  }
+
   /** dispose closes the graph. Runs that have not begun reject with an error of code `disposed`. */
   dispose(): void { this.engine.close(this.program); }
 
@@ -107,7 +122,7 @@ export class Graph {
   /** listed returns the inputs in order. */
   private listed(input: Input | Record<string, Input>): Input[] {
     const prototype: unknown = typeof input === 'object' && input !== null ? Object.getPrototypeOf(input) : undefined;
-    const named = (prototype === Object.prototype || prototype === null) && !isTensor(input);
+    const named = (prototype === Object.prototype || prototype === null) && !isTensor(input) && !isSamples(input);
     if (!named) {
       if (this.inputs.length === 1) return [input as Input];
       throw new InferPrepError('input', `infer-prep: run: the graph has ${this.inputs.length} inputs: want an object with ${this.names()}`);

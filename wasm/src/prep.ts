@@ -70,8 +70,13 @@ export async function moduleOf(options: InitOptions): Promise<WebAssembly.Module
 
 /** The options of {@link InferPrep.fromHF}. */
 export interface HFOptions {
-  /** The backend of transformers. Default `torchvision`, as in transformers 5. */
-  backend?: 'torchvision' | 'pil';
+  /**
+   * The backend of transformers. Default `torchvision`, as in transformers 5. A
+   * file with a feature extractor of sound alone needs none; `audio` takes that
+   * of a file with both, and `samples` makes it a graph of one channel's
+   * samples.
+   */
+  backend?: 'torchvision' | 'pil' | 'audio' | 'samples';
   /** The program that reads image files; docs/graphs.md describes them. Default `pillow`. */
   decoder?: 'pillow' | 'load_image' | 'torchcodec' | 'vllm' | 'sglang';
   /** Unknown keys to import the file without. Each must be an unknown one. */

@@ -1,8 +1,9 @@
 // A strict TypeScript project of a package user. It is checked, not run.
 import {
-  createPool, init, InferPrepError, type Bundle, type Graph, type HFOptions, type ImageInput, type Limits, type Result, type Tensor, type TensorType,
+  createPool, init, InferPrepError, type Bundle, type Graph, type HFOptions, type ImageInput, type Limits, type Parts, type Result, type SoundStream, type Tensor, type TensorType,
 } from 'infer-prep';
 import { encode, graph as define, ops, rename, type GraphDefinition, type ResizeParams } from 'infer-prep/graph';
+import { microphone, type Microphone } from 'infer-prep/microphone';
 import { imagenet } from 'infer-prep/presets';
 
 const limits: Limits = { pixels: 1e6 };
@@ -62,3 +63,16 @@ ops.resize({ backend: 'pil' });
 ops.resize({ widht: 1 });
 // @ts-expect-error an unknown op
 ops.reszie();
+
+await graph.run({ data: new Int16Array(8), samplingRate: 16000, channels: 2 });
+export async function listen(source: AudioNode): Promise<Microphone> {
+  const stream: SoundStream = await graph.stream({ samplingRate: source.context.sampleRate });
+  return microphone(source, (block) => {
+    const parts: Parts = stream.push(block);
+    console.log(parts['input_features']?.dims, stream.axes['input_features']);
+  }, { blockSize: 128 });
+}
+// @ts-expect-error samples have a rate
+await graph.stream({});
+// @ts-expect-error samples are typed
+(await graph.stream({ samplingRate: 16000 })).push([1, 2]);

@@ -79,7 +79,7 @@ const html = (folder, ...scripts) => writeFile(join(folder, 'index.html'), '<!do
 test('npm pack takes the files that the package needs', async () => {
   const names = packed.files.map((f) => f.path);
   const wasm = ['infer-prep', 'infer-prep-simd', 'infer-prep-full', 'infer-prep-full-simd'].map((f) => `dist/${f}.wasm`);
-  const want = ['LICENSE', 'README.md', 'package.json', 'dist/browser-samples.bin', ...wasm, ...['index', 'index.node', 'worker', 'worker.node', 'graph', 'graph.node', 'presets'].map((f) => `dist/${f}.js`)];
+  const want = ['LICENSE', 'README.md', 'package.json', 'dist/browser-samples.bin', ...wasm, ...['index', 'index.node', 'worker', 'worker.node', 'graph', 'graph.node', 'presets', 'microphone', 'microphone-worklet'].map((f) => `dist/${f}.js`)];
   const licenses = names.filter((n) => n.startsWith('dist/licenses/'));
   assert.ok(licenses.includes('dist/licenses/go/LICENSE'));
   assert.deepEqual(names.filter((n) => !n.endsWith('.d.ts') && !licenses.includes(n)).sort(), want.sort());

@@ -19,7 +19,7 @@ public fun interface Progress {
 }
 
 /**
- * The preprocessing of a model. It turns images into the tensors that the model was trained on, with
+ * The preprocessing of a model. It turns images and sounds into the tensors that the model was trained on, with
  * the same bytes as on every other platform.
  *
  * ```
@@ -138,6 +138,50 @@ public class InferPrep private constructor(private val go: Preprocessor) : AutoC
         frame: Frame,
         into: Outputs = newOutputs(),
     ): Outputs = into.run(this, go, frame, y, u, v)
+
+    /**
+     * Runs on the samples of a sound, such as those of android.media.AudioRecord. The tensors are
+     * those of a WAV file of the samples. Run on the bytes of a sound file with the run of a
+     * ByteArray: WAV or FLAC.
+     *
+     * @param samples interleaved samples of 16 bits. They are copied.
+     * @param format the sampling rate, which must be the graph's, and the channels.
+     * @param into receives the tensors. Default [newOutputs].
+     * @return [into].
+     * @throws InferPrepException with code UNSUPPORTED if the graph has another sampling rate, INPUT
+     * if the samples are not a multiple of the channels, and as the run of a ByteArray does.
+     */
+    @JvmOverloads
+    @Throws(InferPrepException::class)
+    public fun run(samples: ShortArray, format: SoundFormat, into: Outputs = newOutputs()): Outputs =
+        into.run(this, go, Samples.of(samples, 0, samples.size), format)
+
+    /** Runs on samples of -1 to 1, as the run of a ShortArray does. */
+    @JvmOverloads
+    @Throws(InferPrepException::class)
+    public fun run(samples: FloatArray, format: SoundFormat, into: Outputs = newOutputs()): Outputs =
+        into.run(this, go, Samples.of(samples, 0, samples.size), format)
+
+    /**
+     * Runs on samples in a buffer, from its position to its limit, in little-endian order, as the run
+     * of a ShortArray does.
+     */
+    @JvmOverloads
+    @Throws(InferPrepException::class)
+    public fun run(samples: ByteBuffer, encoding: SampleEncoding, format: SoundFormat, into: Outputs = newOutputs()): Outputs =
+        into.run(this, go, Samples.of(samples, encoding), format)
+
+    /**
+     * Returns a stream of a sound whose samples arrive in pieces, such as those of a microphone.
+     * It may outlive this InferPrep.
+     *
+     * @throws InferPrepException with code UNSUPPORTED if the graph does not take a sound, INPUT if it
+     * has another sampling rate or does not take so many channels, CLOSED after [close].
+     */
+    @Throws(InferPrepException::class)
+    public fun stream(format: SoundFormat): SoundStream = native {
+        SoundStream(go.newStream(format.samplingRate.toLong(), format.channels.toLong()), outputs)
+    }
 
     /**
      * Describes the outputs for an image of [height] and [width] pixels, as decoded, in

@@ -103,6 +103,13 @@ public class Outputs internal constructor(
         p.runInto(input, result)
     }
 
+    internal fun run(caller: InferPrep, p: Preprocessor, samples: Samples, format: SoundFormat): Outputs =
+        locked(caller, samples.held) {
+            val b = samples.into(planes[0])
+            input.setSamples(b, 0, samples.bytes.toLong(), samples.encoding.code, format.samplingRate.toLong(), format.channels.toLong())
+            p.runInto(input, result)
+        }
+
     internal fun run(caller: InferPrep, p: Preprocessor, frame: Frame, vararg data: ByteBuffer): Outputs =
         locked(caller, data) {
             val b = Array(data.size) {
@@ -154,32 +161,34 @@ public class Outputs internal constructor(
     }
 
     /** Copies an output whose size depends on the image. */
-    private fun copied(i: Int): Tensor {
-        val at = i.toLong()
-        val n = result.size(at)
-        if (n > Int.MAX_VALUE) {
-            throw InferPrepException(
-                InferPrepException.Code.LIMIT,
-                "inferprep: output \"${infos[i].name}\" has $n bytes: a buffer has at most ${Int.MAX_VALUE}",
-            )
-        }
-        val m = memory[i]
-        m.grow(n.toInt())
-        if (n > 0) {
-            native { result.copy(at, m.native) }
-        }
-        val dims = LongArray(result.rank(at).toInt()) { result.dim(at, it.toLong()) }
-        return tensor(i, dims, m.bytes.duplicate().also { it.limit(n.toInt()) })
-    }
+    private fun copied(i: Int): Tensor = infos[i].copied(result, i.toLong(), memory[i])
 
-    private fun tensor(i: Int, dims: LongArray, bytes: ByteBuffer): Tensor =
-        infos[i].run { Tensor(name, type, layout, dims, batched, bytes) }
+    private fun tensor(i: Int, dims: LongArray, bytes: ByteBuffer): Tensor = infos[i].tensor(dims, bytes)
+}
+
+private fun OutputInfo.tensor(dims: LongArray, bytes: ByteBuffer): Tensor = Tensor(name, type, layout, dims, batched, bytes)
+
+/** Copies output [i] of [result] into [memory]. */
+internal fun OutputInfo.copied(result: Result, i: Long, memory: Scratch): Tensor {
+    val n = result.size(i)
+    if (n > Int.MAX_VALUE) {
+        throw InferPrepException(
+            InferPrepException.Code.LIMIT,
+            "inferprep: output \"$name\" has $n bytes: a buffer has at most ${Int.MAX_VALUE}",
+        )
+    }
+    memory.grow(n.toInt())
+    if (n > 0) {
+        native { result.copy(i, memory.native) }
+    }
+    val dims = LongArray(result.rank(i).toInt()) { result.dim(i, it.toLong()) }
+    return tensor(dims, memory.bytes.duplicate().also { it.limit(n.toInt()) })
 }
 
 private val empty = ByteBuffer.allocateDirect(0)
 
 /** A direct buffer that grows, and Go's handle of it. */
-private class Scratch(size: Int = 0) {
+internal class Scratch(size: Int = 0) {
     var bytes: ByteBuffer = empty
         private set
     var native: Buffer? = null
