@@ -393,7 +393,7 @@ var Layers = []Layer{
 		{Path: "tools/tsops", May: []string{"codec", "importer/preset", "tools/opsource", "transforms", "transforms/all"}},
 		{Path: "tools/tspeer", May: []string{"datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "modelbundle", "importer/preset", "tensor", "transforms", "transforms/all"}},
 		{Path: "tools/goldencases", May: []string{"codec", "codec/all", "codec/jpeg", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "internal/golden", "importer/preset", "tensor", "transforms", "tensor/npz", "transforms/all"}},
-		{Path: "tools/dicomframes", May: []string{"codec", "codec/dicom", "tensor", "transforms", "transforms/radiology"}},
+		{Path: "tools/dicomframes", May: []string{"codec", "codec/dicom", "codec/jp2", "tensor", "transforms", "transforms/radiology"}},
 		{Path: "tools/tiffwindows", May: []string{"codec", "codec/jpeg", "codec/tiff", "codec/webp"}},
 		{Path: "tools/jpegencode", May: []string{"codec", "codec/jpeg", "tensor"}},
 		{Path: "tools/picture"},
