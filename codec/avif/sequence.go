@@ -26,8 +26,8 @@ const maxReferences = 8
 
 // OpenFrames reads the header of a file with several frames, and the durations
 // of all frames, at most most of them: numerators and denominators in seconds.
-// Package codec/animation calls it after Open, and then DecodeFrame. The decoder
-// keeps data and o.
+// Package codec/animation calls it, and then DecodeFrame. The decoder keeps
+// data and o.
 func (d *decoder) OpenFrames(data []byte, o *codec.Options, most int) ([][2]int, error) {
 	d.sequence.close()
 	c, err := d.Open(data, o)
@@ -61,8 +61,8 @@ func (d *decoder) OpenFrames(data []byte, o *codec.Options, most int) ([][2]int,
 	return delays, nil
 }
 
-// DecodeFrame decodes frame i of the file that OpenFrames opened. Frame 0 starts
-// anew; others follow the one before.
+// DecodeFrame decodes frame i of the file that OpenFrames opened. Frame 0
+// starts anew; others follow the one before.
 func (d *decoder) DecodeFrame(dst *codec.Raster, i int) error {
 	s := &d.sequence
 	if i == 0 {
