@@ -221,7 +221,7 @@ func (b *blockReader) inflate(out, in []byte, rows int) error {
 			return err
 		}
 		// The checksum is verified if present. Excess data is ignored.
-		if n, err := b.zr.Next(1); len(n) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF {
+		if n, err := b.zr.Next(1); len(n) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF && err != inflate.ErrDistance {
 			return err
 		}
 		return nil

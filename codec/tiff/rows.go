@@ -34,7 +34,7 @@ func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, 
 		if wanted {
 			b.Reset(h.mode, right-left, min(h.blockH, h.height-top))
 			if n < h.blocks() {
-				clear(b.Pix)
+				h.blank(b)
 			}
 		}
 		for plane := range h.planes {

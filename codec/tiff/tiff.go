@@ -250,7 +250,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		d.palette(dst)
 	}
 	if n < h.blocks() {
-		clear(dst.Pix)
+		h.blank(dst)
 	}
 	for i := range n {
 		if err := d.place(dst, i, 0, 0); err != nil {
@@ -259,6 +259,17 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	}
 	d.finish(dst)
 	return nil
+}
+
+// blank fills dst with the pixels of missing blocks: zeros, as which palettes
+// have their first colour.
+func (h *header) blank(dst *codec.Raster) {
+	clear(dst.Pix)
+	if h.paletteAlpha {
+		for i := 0; i+4 <= len(dst.Pix); i += 4 {
+			copy(dst.Pix[i:], dst.Palette[0][:3])
+		}
+	}
 }
 
 // finish converts pixels whose planes are complete.
