@@ -23,13 +23,13 @@ import (
 )
 
 // AnimationFrames reads one sample from each frame of animated GIF, PNG, WebP
-// and AVIF files. A still image of any format has one frame. Rows are the frames
-// of all files, in the order of the files.
+// and AVIF files. A still image of any format has one frame. Rows are the
+// frames of all files, in the order of the files.
 //
 // Columns:
 //
-//   - image: uint8 HWC (height, width, 3), RGB: the whole canvas after the frame
-//     has been drawn on it, as decode_frames describes it.
+//   - image: uint8 HWC (height, width, 3), RGB: the whole canvas after the
+//     frame has been drawn on it, as decode_frames describes it.
 //   - file: int32 scalar, the number of the file from 0.
 //   - frame: int32 scalar, the number of the frame in its file from 0.
 //   - duration: float64 scalar, seconds for which the frame is shown; 0 if the
@@ -47,9 +47,9 @@ import (
 // of codec.DefaultLimits; the number of frames is limited by
 // animation.MaxFrames alone.
 //
-// Reference: Pillow 13.0.0, ImageSequence.Iterator(img), each frame converted to
-// RGB before the next is asked for. Pillow has durations in milliseconds; those
-// of AVIF are rounded there.
+// Reference: Pillow 13.0.0, ImageSequence.Iterator(img), each frame converted
+// to RGB before the next is asked for. Pillow has durations in milliseconds;
+// those of AVIF are rounded there.
 type AnimationFrames struct {
 	// Files are names of files and folders, as store.Files expands them. In a
 	// folder and the folders below it, all files with the extension .gif, .png,
