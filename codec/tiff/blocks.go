@@ -130,6 +130,7 @@ func (b *blockReader) read(i, used int) ([]byte, error) {
 	if l.tolerant {
 		clear(out)
 	}
+	b.inner.last = !l.tiled && (i/l.across+1)%l.down == 0
 	if err := b.inflate(out, in, rows); err != nil {
 		if l.tolerant {
 			return out, nil // without the predictor, as libtiff
