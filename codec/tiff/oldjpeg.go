@@ -22,8 +22,8 @@ const (
 // file, and its strips once more.
 const maxOld = 2
 
-// oldDecoder holds the one JPEG stream of an image of old JPEG, which its strips
-// share, and what decodes it.
+// oldDecoder holds the one JPEG stream of an image of old JPEG, which its
+// strips share, and what decodes it.
 type oldDecoder struct {
 	stream []byte
 	jpeg   sampleDecoder // nil until it is needed
