@@ -222,9 +222,12 @@ func (h *header) setBlocks(t *directory) error {
 		return h.setChroma(t)
 	}
 	if !plain {
+		if small {
+			return nil
+		}
 		return h.checkLibtiff(t)
 	}
-	if h.bits == 8 && h.mode == codec.L && h.invert && h.reverse {
+	if !small && h.bits == 8 && h.mode == codec.L && h.invert && h.reverse {
 		return bad(-1, "8 bits of inverted gray in reverse order, which Pillow does not unpack")
 	}
 	n, have := int64(h.across)*int64(h.down)*int64(h.planes), int64(h.offsets.len())

@@ -207,14 +207,13 @@ func (d *directory) read(p uint64) error {
 			d.hide(tag)
 		}
 		switch unknown := typ >= len(typeSizes) || typeSizes[typ] == 0; tag {
-		case tagBits, tagSampleFormat:
-			d.refused = d.refused || unknown || count == 0
-		case tagColorMap:
-			d.early = d.tags[tagBits].len() == 0
-		case tagStripOffsets, tagStripCounts, tagTileOffsets, tagTileCounts, tagExtraSamples:
+		case tagBits:
 			d.refused = d.refused || unknown
 		case tagSamplesPerPixel, tagRowsPerStrip, tagPlanar:
-			d.refused = d.refused || unknown || count != 1
+			d.refused = d.refused || unknown || count > 1
+		}
+		if !small {
+			d.strict(tag, count, typ >= len(typeSizes) || typeSizes[typ] == 0)
 		}
 		if _, ok := d.tags[tag]; ok || typ >= len(typeSizes) || typeSizes[typ] == 0 || count == 0 {
 			continue
@@ -261,6 +260,18 @@ func (d *directory) read(p uint64) error {
 	return nil
 }
 
+// strict marks an entry of the directory that libtiff refuses.
+func (d *directory) strict(tag uint16, count uint64, unknown bool) {
+	switch tag {
+	case tagBits, tagSampleFormat, tagSamplesPerPixel, tagRowsPerStrip, tagPlanar:
+		d.refused = d.refused || unknown || count == 0
+	case tagColorMap:
+		d.early = d.tags[tagBits].len() == 0
+	case tagStripOffsets, tagStripCounts, tagTileOffsets, tagTileCounts, tagExtraSamples:
+		d.refused = d.refused || unknown
+	}
+}
+
 // load reads the values of tags that read left in the file.
 func (d *directory) load(l *codec.Limits, tags ...uint16) error {
 	for _, tag := range tags {
@@ -285,7 +296,7 @@ func (d *directory) load(l *codec.Limits, tags ...uint16) error {
 func (d *directory) hide(tag uint16) {
 	switch tag {
 	case tagBits, tagSampleFormat, tagExtraSamples:
-		if _, ok := d.tags[tag]; !ok {
+		if _, ok := d.tags[tag]; !small && !ok {
 			d.refused = true
 		}
 	case tagStripOffsets, tagRowsPerStrip, tagStripCounts, tagT4Options, tagPredictor, tagTileWidth, tagTileHeight,

@@ -137,7 +137,7 @@ func (d *decoder) opencv(c *codec.Config, damage codec.Damage) error {
 	switch {
 	case t.refused || t.hidden:
 		what = "a directory that is cut, or has an empty tag or one of a wrong type or number"
-	case h.compression == oldJPEG:
+	case !small && h.compression == oldJPEG:
 		what = "old JPEG"
 	case h.mode == codec.RGBA:
 		what = "alpha"
@@ -249,7 +249,7 @@ func (d *decoder) palette(dst *codec.Raster) {
 func (d *decoder) Decode(dst *codec.Raster) error {
 	defer d.release()
 	h := &d.h
-	if h.compression == oldJPEG {
+	if !small && h.compression == oldJPEG {
 		return d.decodeOld(dst)
 	}
 	n, err := d.start()
@@ -276,7 +276,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 // have their first colour.
 func (h *header) blank(dst *codec.Raster) {
 	clear(dst.Pix)
-	if h.paletteAlpha {
+	if !small && h.paletteAlpha {
 		for i := 0; i+4 <= len(dst.Pix); i += 4 {
 			copy(dst.Pix[i:], dst.Palette[0][:3])
 		}
