@@ -210,7 +210,7 @@ gpu-test: ## the devices on an NVIDIA GPU; without one it says so and succeeds
 parity: ## PHOTOS=DIR: comparison with the references
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
-	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS) && $$py parity/torch_uint8.py bin/infer-prep && \
+	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS) && $$py parity/torch_uint8.py bin/infer-prep && $$py parity/mutations.py bin/infer-prep && \
 	bin/infer-prep importers --coverage --json >bin/coverage.json && $$py testdata/gen/importers/transformers_classes.py --check bin/coverage.json && $$py testdata/gen/importers/transformers_processors.py --check && $$py parity/keys.py && $$py testdata/gen/importers/transform_classes.py --check
 	@parity/more.sh bin/infer-prep $(PHOTOS)
 	@$(MAKE) --no-print-directory parity-phone

@@ -3,7 +3,7 @@
 usage: dicom.py DICOMFRAMES
 
 DICOMFRAMES is the program of tools/dicomframes. All files of pydicom.data that lie in the package are read; files that pydicom would download are not.
-pixel_array reads JPEG Baseline by the plugin pillow, and lossless JPEG by pylibjpeg. Each frame is compared, and the first one after
+pixel_array reads JPEG Baseline and JPEG 2000 by the plugin pillow, and lossless JPEG by pylibjpeg. Each frame is compared, and the first one after
 apply_modality_lut and apply_voi_lut if it is gray. Exits with 1 if values differ, if a file that pydicom reads is refused for another reason than its
 transfer syntax, its type or its layout, or if one that pydicom does not read is read.
 """
@@ -22,7 +22,7 @@ from pydicom.pixels import apply_modality_lut, apply_voi_lut, pixel_array
 
 warnings.simplefilter("ignore")
 PLUGIN = {"1.2.840.10008.1.2.4.50": "pillow", "1.2.840.10008.1.2.4.51": "pillow", "1.2.840.10008.1.2.4.57": "pylibjpeg", "1.2.840.10008.1.2.4.70": "pylibjpeg",
-          "1.2.840.10008.1.2.5": "pydicom"}
+          "1.2.840.10008.1.2.4.90": "pillow", "1.2.840.10008.1.2.4.91": "pillow", "1.2.840.10008.1.2.5": "pydicom"}
 # Refusals by name of what pydicom reads.
 REFUSED = ("transfer syntax ", "which tensors do not have")
 

@@ -1,4 +1,5 @@
-// Package animation decodes all frames of an animated GIF, PNG or WebP file.
+// Package animation decodes all frames of an animated GIF, PNG, WebP or AVIF
+// file.
 //
 // The reference is Pillow 13.0.0: each frame of ImageSequence.Iterator(img),
 // converted to RGB before the next is asked for. A frame is the whole canvas
@@ -58,10 +59,10 @@ type Animation struct {
 	rgb    []byte
 }
 
-// Detect reports whether data starts as a GIF, PNG or WebP file does.
+// Detect reports whether data starts as a GIF, PNG, WebP or AVIF file does.
 func Detect(data []byte) bool {
 	switch codec.Sniff(data) {
-	case "gif", "png", "webp":
+	case "gif", "png", "webp", "avif":
 		return true
 	}
 	return false
@@ -87,8 +88,14 @@ func Open(data []byte, limits codec.Limits) (*Animation, error) {
 	case "webp":
 		a.film, err = a.openWebP()
 	default:
-		if err = a.add(Delay{}, 0); info.Frames > 1 { // TIFF
-			err = codec.Errorf(info.Format, -1, codec.ErrUnsupported, "several frames: want an animated GIF, PNG or WebP file")
+		s, ok := codec.NewFormatDecoder(info.Format).(sequence)
+		switch {
+		case info.Frames < 2:
+			err = a.add(Delay{}, 0)
+		case ok:
+			a.film, err = a.openSequence(s)
+		default: // TIFF
+			err = codec.Errorf(info.Format, -1, codec.ErrUnsupported, "several frames: want an animated GIF, PNG, WebP or AVIF file")
 		}
 	}
 	switch {

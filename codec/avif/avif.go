@@ -14,7 +14,8 @@
 // the C library's loader on Linux; codec/all does not have it. Platforms
 // without internal/clib refuse AVIF.
 //
-// The first frame of an animation is decoded. The boxes irot and imir become
+// The first frame of an animation is decoded; package codec/animation has all
+// of them. The boxes irot and imir become
 // the orientation. Colour profiles have no effect, as in Pillow. Kinds of
 // conversion that were not compared with Pillow are ErrUnsupported: matrix
 // coefficients other than 1, 2, 5, 6 and 9, and 0 for 8-bit 4:4:4 in full
@@ -69,6 +70,7 @@ type decoder struct {
 	o    *codec.Options
 	c    codec.Config
 	rows rows
+	sequence
 }
 
 // minSize is the least number of bytes of a file: boxes ftyp, meta and mdat.
@@ -115,26 +117,41 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	if err != nil {
 		return unsupported("%v", err)
 	}
-	limits := o.Limits.WithDefaults()
-	// The planes of 4:4:4 with alpha twice: as the AV1 decoder has them, and
-	// joined from a grid's tiles.
-	sample := 1
-	if d.c.Depth > 8 {
-		sample = 2
-	}
-	if err := limits.CheckSize(name, d.c.Width, d.c.Height, d.c.Mode.Size()+2*4*sample); err != nil {
+	// The planes twice: as the AV1 decoder has them, and joined from a grid's
+	// tiles.
+	pixels, err := checkMemory(&d.c, o.Limits, 1)
+	if err != nil {
 		return err
-	}
-	// AV1 may have another size than the container says.
-	pixels := limits.Pixels
-	if most := limits.Bytes / int64(4*sample); limits.Bytes > 0 && (pixels <= 0 || most < pixels) {
-		pixels = most
 	}
 	f, err := l.open(data, pixels)
 	if err != nil {
 		return wrap(err)
 	}
 	defer f.close()
+	return d.frame(f, &d.c, dst)
+}
+
+// checkMemory checks that the pixels of an image and the planes of 4:4:4 with
+// alpha, of it and of some more frames, are within the limits. It returns the
+// limit for libavif, because AV1 may have another size than the container says.
+func checkMemory(c *codec.Config, limits codec.Limits, more int) (pixels int64, err error) {
+	limits = limits.WithDefaults()
+	sample := 1
+	if c.Depth > 8 {
+		sample = 2
+	}
+	if err := limits.CheckSize(name, c.Width, c.Height, c.Mode.Size()+(1+more)*4*sample); err != nil {
+		return 0, err
+	}
+	pixels = limits.Pixels
+	if most := limits.Bytes / int64(4*sample*max(more, 1)); limits.Bytes > 0 && (pixels <= 0 || most < pixels) {
+		pixels = most
+	}
+	return pixels, nil
+}
+
+// frame decodes the next frame, which must be what c says.
+func (d *decoder) frame(f *file, c *codec.Config, dst *codec.Raster) error {
 	if err := f.decode(); err != nil {
 		return wrap(err)
 	}
@@ -142,9 +159,9 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	if p.width != d.c.Width || p.height != d.c.Height || p.depth != d.c.Depth || p.mode() != d.c.Mode {
+	if p.width != c.Width || p.height != c.Height || p.depth != c.Depth || p.mode() != c.Mode {
 		return codec.Errorf(name, -1, codec.ErrFormat, "an AV1 image of %dx%d %v with %d bits, the container says %dx%d %v with %d bits",
-			p.width, p.height, p.mode(), p.depth, d.c.Width, d.c.Height, d.c.Mode, d.c.Depth)
+			p.width, p.height, p.mode(), p.depth, c.Width, c.Height, c.Mode, c.Depth)
 	}
 	if !p.complete() {
 		return codec.Errorf(name, -1, codec.ErrFormat, "libavif gives no planes of %s", p.variant())

@@ -35,6 +35,7 @@ type library struct {
 	layout
 	path, version                                 string
 	create, destroy, setMemory, parse, next, text uintptr
+	nthTiming                                     uintptr
 }
 
 // layout holds the offsets of fields that versions of libavif have at different
@@ -102,12 +103,13 @@ func open(path string) (*library, error) {
 		return nil, fmt.Errorf("libavif: %s: version %q, want 0.11 or 1.0 to 1.%d", path, l.version, newest)
 	}
 	if err := at.Addresses(path, map[string]*uintptr{
-		"avifDecoderCreate":      &l.create,
-		"avifDecoderDestroy":     &l.destroy,
-		"avifDecoderSetIOMemory": &l.setMemory,
-		"avifDecoderParse":       &l.parse,
-		"avifDecoderNextImage":   &l.next,
-		"avifResultToString":     &l.text,
+		"avifDecoderCreate":         &l.create,
+		"avifDecoderDestroy":        &l.destroy,
+		"avifDecoderSetIOMemory":    &l.setMemory,
+		"avifDecoderParse":          &l.parse,
+		"avifDecoderNextImage":      &l.next,
+		"avifDecoderNthImageTiming": &l.nthTiming,
+		"avifResultToString":        &l.text,
 	}); err != nil {
 		return nil, err
 	}
@@ -180,7 +182,7 @@ func (f *file) close() {
 	f.pinned.Unpin()
 }
 
-// decode decodes the first frame, whose planes image then has.
+// decode decodes the next frame, whose planes image then has.
 func (f *file) decode() error { return f.l.result(clib.Call(f.l.next, f.decoder)) }
 
 // image describes the image. Its planes are valid until close.

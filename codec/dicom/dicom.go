@@ -11,14 +11,18 @@
 //
 // Files have the preamble and DICM. Transfer syntaxes are uncompressed ones
 // (implicit and explicit VR, big-endian, deflated), RLE Lossless, JPEG Baseline
-// and Extended of 8 bits, and JPEG Lossless of 2 to 16 bits. Others are
-// codec.ErrUnsupported, with name and UID. Samples have 1, 8, 16, 32 or 64
-// bits; unsigned ones of more than 16 bits are refused because tensors have no
-// such type. Float and Double Float Pixel Data are read, too.
+// and Extended of 8 bits, JPEG Lossless of 2 to 16 bits, and JPEG 2000 of 1 to
+// 16 bits. Others are codec.ErrUnsupported, with name and UID. Samples have 1,
+// 8, 16, 32 or 64 bits; unsigned ones of more than 16 bits are refused because
+// tensors have no such type. Float and Double Float Pixel Data are read, too.
 //
 // JPEG Baseline and Extended have the pixels of pydicom's plugin pillow.
 // pixel_array prefers pylibjpeg or gdcm if they are installed; their pixels
 // differ in the last bit.
+//
+// JPEG 2000 needs package codec/jp2, which the program imports, and OpenJPEG.
+// Signed samples in a file of unsigned ones are refused, because pydicom's
+// plugins give different values.
 //
 // # As an 8-bit image
 //
@@ -57,6 +61,8 @@ type decoder struct {
 	joined   []byte // the fragments of a frame
 	frame    []byte // a decompressed frame
 	jpeg     codec.NativeDecoder
+	jpeg2000 codec.Decoder // finds codec/jp2 if the program imports it
+	narrow   []byte        // samples of a JPEG 2000 frame that are narrower than the file's
 }
 
 // Open implements codec.FormatDecoder.

@@ -16,7 +16,9 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/dicom"
+	"github.com/infer-prep/infer-prep/codec/jp2"
 	_ "github.com/infer-prep/infer-prep/codec/tiff" // whose first bytes DICOM files may have
+	"github.com/infer-prep/infer-prep/internal/clib/clibtest"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -71,11 +73,22 @@ func region(d *codec.Decoder, data []byte, frame int, r codec.Region, limits cod
 	return out, n, i.Decode(out, r)
 }
 
+// need skips a test of a file of JPEG 2000 where OpenJPEG is missing.
+func need(t testing.TB, name string) {
+	if strings.HasPrefix(name, "jpeg2000_") {
+		b, err := os.ReadFile("../jp2/testdata/l_53.jp2")
+		require.NoError(t, err)
+		_, err = codec.Decode(b, nil)
+		clibtest.Needs(t, jp2.Environment, err)
+	}
+}
+
 // TestFrames compares all frames, and windows of the first one, with pydicom's.
 func TestFrames(t *testing.T) {
 	var d codec.Decoder // one for all: buffers are reused from file to file
 	for name, g := range goldens(t) {
 		t.Run(name, func(t *testing.T) {
+			need(t, name)
 			data := read(t, name)
 			require.Equal(t, "dicom", codec.Sniff(data))
 			for i, want := range g.Frames {
@@ -102,6 +115,9 @@ func TestFrames(t *testing.T) {
 func TestShown(t *testing.T) {
 	shown := 0
 	for name, g := range goldens(t) {
+		if strings.HasPrefix(name, "jpeg2000_") {
+			continue // TestFrames has them
+		}
 		x, err := codec.Decode(read(t, name), nil)
 		if err != nil {
 			require.ErrorIs(t, err, codec.ErrUnsupported, name)
@@ -193,7 +209,8 @@ func TestElements(t *testing.T) {
 	}{
 		{"", m{0x00020010: "-"}, codec.ErrUnsupported, `transfer syntax , an unknown transfer syntax`},
 		{"1.2.840.10008.1.2.4.80", nil, codec.ErrUnsupported, "transfer syntax 1.2.840.10008.1.2.4.80, JPEG-LS Lossless: want"},
-		{"1.2.840.10008.1.2.4.91", nil, codec.ErrUnsupported, "JPEG 2000"},
+		{"1.2.840.10008.1.2.4.93", nil, codec.ErrUnsupported, "JPEG 2000 Part 2"},
+		{"1.2.840.10008.1.2.4.91", nil, codec.ErrFormat, "encapsulated pixels without items"},
 		{"1.2.840.10008.1.2.4.102", nil, codec.ErrUnsupported, "H.264 video"},
 		{"1.2.3", nil, codec.ErrUnsupported, "transfer syntax 1.2.3, an unknown transfer syntax"},
 		{explicit, m{0x7FE00010: "-"}, codec.ErrFormat, "the file has no Pixel Data (7FE0,0010)"},
@@ -246,6 +263,43 @@ func TestElements(t *testing.T) {
 
 	// Scanners write the first bytes of TIFF.
 	require.Equal(t, "dicom", codec.Sniff(append([]byte("II*\x00"), file(explicit, nil)[4:]...)))
+}
+
+// TestJPEG2000 refuses what pydicom's plugins read differently, and damage.
+func TestJPEG2000(t *testing.T) {
+	need(t, "jpeg2000_")
+	var d codec.Decoder
+	signed, boxed := read(t, "jpeg2000_i2_13.dcm"), read(t, "jpeg2000_rgb_jp2.dcm")
+	replaced := func(b []byte, old, with string) []byte {
+		require.Equal(t, 1, bytes.Count(b, []byte(old)), "%q", old)
+		return bytes.Replace(b, []byte(old), []byte(with), 1)
+	}
+	siz := "\xff\x4f\xff\x51"
+	at := bytes.Index(signed, []byte(siz))
+	wide := bytes.Clone(signed)
+	wide[at+42] = 16 // 17 bits
+	for _, c := range []struct {
+		data []byte
+		kind error
+		text string
+	}{
+		{replaced(signed, element(0x00280103, "US", us(1)), element(0x00280103, "US", us(0))), codec.ErrUnsupported, "signed JPEG 2000 samples in a file of unsigned ones"},
+		{wide, codec.ErrUnsupported, "JPEG 2000 samples of 17 bits"},
+		{replaced(signed, siz, "\xff\x4f\xff\x52"), codec.ErrFormat, "a frame without a JPEG 2000 codestream"},
+		{replaced(signed, element(0x00280010, "US", us(13)), element(0x00280010, "US", us(12))), codec.ErrUnsupported, "want JPEG 2000 of 22x12, 1"},
+		{replaced(boxed, "colr\x01\x00\x00\x00\x00\x00\x10", "colr\x01\x00\x00\x00\x00\x00\x12"), codec.ErrUnsupported, "a JP2 file of colour space 18"},
+		{replaced(boxed, "jp2c", "jp2d"), codec.ErrFormat, "a frame that is a JP2 file"},
+		{signed[:at+60], codec.ErrFormat, ""},
+	} {
+		_, _, err := region(&d, c.data, 0, codec.Region{}, codec.Limits{})
+		require.ErrorIs(t, err, c.kind, c.text)
+		require.ErrorContains(t, err, c.text)
+	}
+	_, _, err := region(&d, signed, 0, codec.Region{}, codec.Limits{Bytes: 1000})
+	require.ErrorIs(t, err, codec.ErrBytes)
+	x, err := codec.Decode(read(t, "jpeg2000_ybr_rct.dcm"), nil)
+	require.NoError(t, err)
+	require.Equal(t, goldens(t)["jpeg2000_ybr_rct.dcm"].Frames[0], digest(x.Data, 1))
 }
 
 func TestReadValues(t *testing.T) {
@@ -311,7 +365,7 @@ func check(t testing.TB, used *codec.Decoder, data []byte) {
 // and some of those of the pixels.
 func TestDamage(t *testing.T) {
 	var used codec.Decoder
-	for _, name := range []string{"explicit_u16_12.dcm", "implicit_u8.dcm", "nested.dcm", "rle_rgb16.dcm", "jpeg_fragments_no_table.dcm", "lossless_u2_12_1.dcm", "deflated_u8.dcm"} {
+	for _, name := range []string{"explicit_u16_12.dcm", "implicit_u8.dcm", "nested.dcm", "rle_rgb16.dcm", "jpeg_fragments_no_table.dcm", "lossless_u2_12_1.dcm", "deflated_u8.dcm", "jpeg2000_u1_8.dcm", "jpeg2000_rgb_jp2.dcm"} {
 		data := read(t, name)
 		for n := 128; n < len(data); n += 1 + n/64 {
 			check(t, &used, data[:n])

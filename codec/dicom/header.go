@@ -213,7 +213,7 @@ func (h *header) add(e *element, end int) error {
 // RunnerBase._validate_options does.
 func (h *header) check() error {
 	if h.syntax.coding == refused {
-		return unsupported("transfer syntax %s, %s: want uncompressed, RLE, JPEG Baseline or JPEG Lossless pixels", h.syntax.uid, h.syntax.name)
+		return unsupported("transfer syntax %s, %s: want uncompressed, RLE, JPEG Baseline, JPEG Lossless or JPEG 2000 pixels", h.syntax.uid, h.syntax.name)
 	}
 	if h.pixels.tag == 0 {
 		return missing("Pixel Data (7FE0,0010)")
@@ -260,7 +260,7 @@ func (h *header) check() error {
 		return unsupported("uint%d pixels, which tensors do not have", a)
 	}
 	gray := h.is("MONOCHROME1") || h.is("MONOCHROME2") || h.is("PALETTE COLOR")
-	color := h.is("RGB") || h.is("YBR_FULL") || h.is("YBR_FULL_422")
+	color := h.is("RGB") || h.is("YBR_FULL") || h.is("YBR_FULL_422") || h.syntax.coding == jpeg2000 && (h.is("YBR_RCT") || h.is("YBR_ICT"))
 	if h.samples == 1 && !gray || h.samples == 3 && !color {
 		return unsupported("%s %q with %d samples: want MONOCHROME1, MONOCHROME2 or PALETTE COLOR with 1, or RGB, YBR_FULL or YBR_FULL_422 with 3", photometricTag, h.photometric, h.samples)
 	}

@@ -44,7 +44,7 @@ func (d *decoder) DecodeNative(dst []byte, region codec.Region) error {
 		if s.size > 1 && s.big != bigEndian {
 			reverse(row, s.size)
 		}
-		if unused := int(h.allocated) - int(h.stored); unused > 0 && h.pixels.tag == 0x7FE00010 {
+		if unused := int(h.allocated) - int(h.stored); unused > 0 && h.pixels.tag == 0x7FE00010 && h.syntax.coding != jpeg2000 {
 			dropUnused(row, d.dtype, unused)
 		}
 		if ybr {
@@ -76,11 +76,14 @@ func (d *decoder) source() (source, error) {
 	} else {
 		d.frame = d.frame[:need]
 	}
-	s := source{data: d.frame, size: size, planar: samples > 1}
-	if h.syntax.coding == rle {
+	s := source{data: d.frame, size: size}
+	switch s.planar, s.big = false, bigEndian; h.syntax.coding {
+	case rle:
+		s.planar, s.big = samples > 1, false
 		return s, decodeRLE(d.frame, frame, n, samples, size)
+	case jpeg2000:
+		return s, d.decodeJPEG2000(frame)
 	}
-	s.planar, s.big = false, bigEndian
 	return s, d.decodeJPEG(frame)
 }
 

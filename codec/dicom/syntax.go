@@ -9,6 +9,7 @@ const (
 	rle
 	jpegLossy
 	jpegLossless
+	jpeg2000
 )
 
 // syntax is a transfer syntax.
@@ -35,8 +36,8 @@ var syntaxes = [...]syntax{
 	{uid: "1.2.840.10008.1.2.1.98", name: "Encapsulated Uncompressed Explicit VR Little Endian"},
 	{uid: "1.2.840.10008.1.2.4.80", name: "JPEG-LS Lossless"},
 	{uid: "1.2.840.10008.1.2.4.81", name: "JPEG-LS Near-Lossless"},
-	{uid: "1.2.840.10008.1.2.4.90", name: "JPEG 2000 Lossless"},
-	{uid: "1.2.840.10008.1.2.4.91", name: "JPEG 2000"},
+	{uid: "1.2.840.10008.1.2.4.90", name: "JPEG 2000 Lossless", coding: jpeg2000},
+	{uid: "1.2.840.10008.1.2.4.91", name: "JPEG 2000", coding: jpeg2000},
 	{uid: "1.2.840.10008.1.2.4.92", name: "JPEG 2000 Part 2 Lossless"},
 	{uid: "1.2.840.10008.1.2.4.93", name: "JPEG 2000 Part 2"},
 	{uid: "1.2.840.10008.1.2.4.94", name: "JPIP Referenced"},

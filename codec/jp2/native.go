@@ -6,7 +6,7 @@ import (
 )
 
 // OpenNative implements codec.NativeDecoder: the samples as they are coded, of
-// up to 8 bits as uint8 and of up to 16 as uint16.
+// up to 8 bits as uint8 or int8 and of up to 16 as uint16 or int16.
 func (d *decoder) OpenNative(data []byte, o *codec.Options) (codec.Native, error) {
 	if err := d.open(data, o); err != nil {
 		return codec.Native{}, err
@@ -17,14 +17,19 @@ func (d *decoder) OpenNative(data []byte, o *codec.Options) (codec.Native, error
 	}
 	first := h.siz.comps[0]
 	for _, c := range h.siz.comps {
-		if c != first || c.signed || c.prec > 16 || c.dx != 1 || c.dy != 1 {
-			return codec.Native{}, unsupported("components that are signed, subsampled, unlike, or of more than 16 bits in a file's own samples")
+		if c != first || c.prec > 16 || c.dx != 1 || c.dy != 1 {
+			return codec.Native{}, unsupported("components that are subsampled, unlike, or of more than 16 bits in a file's own samples")
 		}
 	}
 	d.size = first.bytes()
 	n := codec.Native{Format: name, Width: h.width, Height: h.height, Channels: len(h.siz.comps), DType: tensor.Uint8}
-	if first.prec > 8 {
+	switch {
+	case first.prec > 8 && first.signed:
+		n.DType = tensor.Int16
+	case first.prec > 8:
 		n.DType = tensor.Uint16
+	case first.signed:
+		n.DType = tensor.Int8
 	}
 	return n, nil
 }

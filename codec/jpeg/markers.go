@@ -90,6 +90,8 @@ type header struct {
 	// stored asks for components as they are stored, also of more than 8 bits
 	// (NewComponentDecoder).
 	stored bool
+	// nearest asks for subsampled components whose samples are repeated.
+	nearest bool
 
 	plugin plugin
 }

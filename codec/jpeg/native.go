@@ -21,6 +21,15 @@ func NewComponentDecoder() codec.NativeDecoder {
 	return &componentDecoder{d}
 }
 
+// OpenSamples is Open for an image of old JPEG in TIFF, which package
+// codec/tiff converts: three components are returned as they are stored, and
+// the samples of subsampled ones are repeated. The decoder then opens no
+// others.
+func (d *decoder) OpenSamples(data []byte, o *codec.Options) (codec.Config, error) {
+	d.head.stored, d.head.nearest = true, true
+	return d.Open(data, o)
+}
+
 // componentDecoder decodes images as they are stored.
 type componentDecoder struct{ *decoder }
 

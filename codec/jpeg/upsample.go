@@ -21,7 +21,7 @@ func (ps *planes) chooseUpsampling() {
 	for i := range ps.head.comps {
 		p, c := &ps.comp[i], &ps.head.comps[i]
 		p.hExp, p.vExp = ps.head.maxH*ps.samples/(c.h*p.samples), ps.head.maxV*ps.samples/(c.v*p.samples)
-		fancy := ps.samples > 1
+		fancy := ps.samples > 1 && !ps.head.nearest
 		switch {
 		case !c.needed || p.hExp == 1 && p.vExp == 1:
 			p.method = upNone

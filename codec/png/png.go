@@ -643,7 +643,7 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool, done func(y int, row []
 		if ends, last := d.fed(); last == len(ends) {
 			return bad(d.src.offset(), "the image data ends with the image, and Pillow wants more")
 		}
-	case len(more) == 0 && err != io.EOF && d.meets():
+	case len(more) == 0 && err != io.EOF && err != inflate.ErrDistance && d.meets():
 		return d.damaged(err, h.height)
 	}
 	return nil

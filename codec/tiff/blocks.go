@@ -130,6 +130,7 @@ func (b *blockReader) read(i, used int) ([]byte, error) {
 	if l.tolerant {
 		clear(out)
 	}
+	b.inner.last = !l.tiled && (i/l.across+1)%l.down == 0
 	if err := b.inflate(out, in, rows); err != nil {
 		if l.tolerant {
 			return out, nil // without the predictor, as libtiff
@@ -221,7 +222,7 @@ func (b *blockReader) inflate(out, in []byte, rows int) error {
 			return err
 		}
 		// The checksum is verified if present. Excess data is ignored.
-		if n, err := b.zr.Next(1); len(n) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF {
+		if n, err := b.zr.Next(1); len(n) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF && err != inflate.ErrDistance {
 			return err
 		}
 		return nil

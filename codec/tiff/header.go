@@ -1,6 +1,10 @@
 package tiff
 
-import "github.com/infer-prep/infer-prep/codec"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
 
 // header holds the directory's description of the pixels for Pillow.
 type header struct {
@@ -218,7 +222,13 @@ func (h *header) setBlocks(t *directory) error {
 		return h.setChroma(t)
 	}
 	if !plain {
-		return nil
+		if small {
+			return nil
+		}
+		return h.checkLibtiff(t)
+	}
+	if !small && h.bits == 8 && h.mode == codec.L && h.invert && h.reverse {
+		return bad(-1, "8 bits of inverted gray in reverse order, which Pillow does not unpack")
 	}
 	n, have := int64(h.across)*int64(h.down)*int64(h.planes), int64(h.offsets.len())
 	switch {
@@ -246,5 +256,28 @@ func (h *header) setBlocks(t *directory) error {
 		h.offsets.data = data
 	}
 	h.offsets.n = len(h.offsets.data)
+	return nil
+}
+
+// checkLibtiff refuses what libtiff, or Pillow behind it, refuses of a
+// compressed image.
+func (h *header) checkLibtiff(t *directory) error {
+	if v := t.tags[tagCompression]; v.len() > 1 {
+		for i := range h.samples {
+			if v.at(i, 0) != h.compression {
+				return bad(-1, "%d values of tag %d: want equal ones, one for each sample", v.len(), tagCompression)
+			}
+		}
+	}
+	if n := t.tags[tagColorMap].len(); h.photo == paletteIndex && h.bits < 8 && (n != 3<<h.bits || t.early) {
+		return bad(-1, "a palette of %d numbers, want %d behind the tag of bits", n, 3<<h.bits)
+	}
+	rows := t.get(tagRowsPerStrip, math.MaxUint32)
+	if t.tags[tagRowsPerStrip].at64(0) > math.MaxUint32 {
+		return bad(-1, "strips of %d rows, want at most %d", t.tags[tagRowsPerStrip].at64(0), uint32(math.MaxUint32))
+	}
+	if !h.tiled && rows != math.MaxUint32 && int64(rows)*int64(h.rowBytes()) > math.MaxInt32 {
+		return codec.Errorf(name, -1, codec.ErrLimit, "strips of %d rows of %d bytes, want at most 2 GiB", rows, h.rowBytes())
+	}
 	return nil
 }

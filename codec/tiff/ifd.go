@@ -98,6 +98,8 @@ type directory struct {
 	// file in the directory, or a tag of a type or number that it does not
 	// take.
 	refused bool
+	// early reports a palette before BitsPerSample, which libtiff ignores.
+	early bool
 	// size is that of header, directory and the values outside it, as libtiff
 	// adds them. odd reports a type that libtiff does not know.
 	size int64
@@ -113,6 +115,7 @@ const (
 	typeLong     = 4
 	typeRational = 5
 	typeDouble   = 12
+	typeIFD      = 13
 	typeLong8    = 16
 )
 
@@ -162,7 +165,7 @@ func (d *directory) read(p uint64) error {
 		d.tags = map[uint16]values{}
 	}
 	clear(d.tags)
-	d.next, d.hidden, d.odd, d.refused = 0, false, false, false
+	d.next, d.hidden, d.odd, d.refused, d.early = 0, false, false, false, false
 	// The sizes in bytes of a count of entries and of an offset, in TIFF and
 	// BigTIFF.
 	countSize, word := uint64(2), uint64(4)
@@ -200,7 +203,7 @@ func (d *directory) read(p uint64) error {
 		b := e[4+word:][:word]
 		e = e[step:]
 		d.measure(typ, count, word)
-		if count == 0 {
+		if count == 0 && tag != tagExtraSamples {
 			d.hide(tag)
 		}
 		switch unknown := typ >= len(typeSizes) || typeSizes[typ] == 0; tag {
@@ -208,6 +211,9 @@ func (d *directory) read(p uint64) error {
 			d.refused = d.refused || unknown
 		case tagSamplesPerPixel, tagRowsPerStrip, tagPlanar:
 			d.refused = d.refused || unknown || count > 1
+		}
+		if !small {
+			d.strict(tag, count, typ >= len(typeSizes) || typeSizes[typ] == 0)
 		}
 		if _, ok := d.tags[tag]; ok || typ >= len(typeSizes) || typeSizes[typ] == 0 || count == 0 {
 			continue
@@ -230,7 +236,7 @@ func (d *directory) read(p uint64) error {
 					d.hide(d.order.Uint16(e))
 					e = e[step:]
 				}
-				d.refused = n > 1
+				d.refused = d.refused || n > 1
 				return nil
 			}
 			if d.file.r == nil || size <= eagerValues {
@@ -252,6 +258,18 @@ func (d *directory) read(p uint64) error {
 		delete(d.tags, tagPhotometric) // Pillow ignores this list, and takes the first value of others
 	}
 	return nil
+}
+
+// strict marks an entry of the directory that libtiff refuses.
+func (d *directory) strict(tag uint16, count uint64, unknown bool) {
+	switch tag {
+	case tagBits, tagSampleFormat, tagSamplesPerPixel, tagRowsPerStrip, tagPlanar:
+		d.refused = d.refused || unknown || count == 0
+	case tagColorMap:
+		d.early = d.tags[tagBits].len() == 0
+	case tagStripOffsets, tagStripCounts, tagTileOffsets, tagTileCounts, tagExtraSamples:
+		d.refused = d.refused || unknown
+	}
 }
 
 // load reads the values of tags that read left in the file.
@@ -277,6 +295,10 @@ func (d *directory) load(l *codec.Limits, tags ...uint16) error {
 // hide marks a tag that Pillow does not read.
 func (d *directory) hide(tag uint16) {
 	switch tag {
+	case tagBits, tagSampleFormat, tagExtraSamples:
+		if _, ok := d.tags[tag]; !small && !ok {
+			d.refused = true
+		}
 	case tagStripOffsets, tagRowsPerStrip, tagStripCounts, tagT4Options, tagPredictor, tagTileWidth, tagTileHeight,
 		tagTileOffsets, tagTileCounts, tagLumaWeights, tagSubsampling, tagBlackWhite:
 		if _, ok := d.tags[tag]; !ok {
@@ -331,8 +353,11 @@ func (d *directory) single(tag uint16, def uint32) uint32 {
 // orientation returns the tag's value, or XMP's if the tag is missing.
 func (d *directory) orientation() int {
 	if v := d.tags[tagOrientation]; v.len() > 0 {
-		if o := v.at(0, 1); v.typ != 1 && o >= 1 && o <= 8 {
-			return int(o)
+		switch v.typ {
+		case 3, 4, 6, 8, 9, typeIFD, typeLong8: // Python's integers
+			if o := v.at(0, 1); o >= 1 && o <= 8 {
+				return int(o)
+			}
 		}
 		return 1
 	}

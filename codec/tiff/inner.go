@@ -13,7 +13,11 @@ type inner struct {
 	stream  []byte // a whole JPEG
 	raster  codec.Raster
 	options codec.Options
+	last    bool // the block is the last strip of its plane, of which libtiff takes a higher JPEG
 }
+
+// maxHigher bounds the pixels of a last strip that is higher than the image.
+const maxHigher = 1 << 24
 
 // decode decodes data into out, whose rows have l.blockW pixels.
 func (d *inner) decode(out, data []byte, format string, l *layout, rows int) error {
@@ -37,7 +41,7 @@ func (d *inner) decode(out, data []byte, format string, l *layout, rows int) err
 	switch {
 	case c.Mode.Size() != samples || c.Depth > 8 || c.Mode == codec.P:
 		return unsupported("a %s of mode %v in a TIFF of %d samples", format, c.Mode, samples)
-	case c.Width != l.blockW || c.Height < rows || c.Height > rows && (l.tiled || c.Height > l.blockH):
+	case c.Width != l.blockW || c.Height < rows || c.Height > rows && (!d.last || c.Width*c.Height > maxHigher):
 		return unsupported("a %s of %dx%d pixels for a block of %dx%d", format, c.Width, c.Height, l.blockW, rows)
 	}
 	own := d.raster.Pix

@@ -18,6 +18,9 @@ func (d *decoder) Colors(dst *codec.Raster) error {
 func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, err error) {
 	defer d.release()
 	h, b := &d.h, &d.band
+	if h.compression == oldJPEG {
+		return nil, d.rowsOld(sink, region)
+	}
 	n, err := d.start()
 	if err != nil {
 		return nil, err
@@ -34,7 +37,7 @@ func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, 
 		if wanted {
 			b.Reset(h.mode, right-left, min(h.blockH, h.height-top))
 			if n < h.blocks() {
-				clear(b.Pix)
+				h.blank(b)
 			}
 		}
 		for plane := range h.planes {

@@ -8,10 +8,10 @@
 // TIFF or BigTIFF. Compressions are none, PackBits, LZW (also in TIFF 5.0's
 // order of bits), Deflate, Zstandard, LZMA, CCITT RLE, G3 and G4, JPEG and, for
 // a Reader, WebP. JPEG and WebP need the package codec/jpeg or codec/webp in
-// the program. Old JPEG (compression 6), LERC, JPEG 2000, JPEG XL and others
-// are codec.ErrUnsupported, by name. The build tag small leaves out Zstandard,
-// LZMA, YCbCr that is not JPEG, windows of package codec, and its native
-// samples.
+// the program. Old JPEG (compression 6) is read as Pillow does, but not by a
+// Reader. LERC, JPEG 2000, JPEG XL and others are codec.ErrUnsupported, by
+// name. The build tag small leaves out Zstandard, LZMA, old JPEG, YCbCr that is
+// not JPEG, windows of package codec, and its native samples.
 //
 // # As Pillow
 //
@@ -23,7 +23,9 @@
 // is codec.ErrUnsupported. The rest of a damaged block of YCbCr is zeros, as
 // there.
 // 32-bit and signed gray integers and 32-bit floats are clipped to codec.I16.
-// Other files that Pillow 13.0.0 reads (Lab, old JPEG, …) are
+// Old JPEG is YCbCr in strips or in one tile. It is codec.ErrUnsupported if its
+// data are damaged, and in several strips of a big-endian file, of which
+// libtiff reads other rows. Other files that Pillow 13.0.0 reads (Lab, …) are
 // codec.ErrUnsupported, by name.
 //
 // The pixels are those of Pillow's Image.open(f), which applies the orientation
@@ -93,6 +95,7 @@ type decoder struct {
 	cut     []byte       // the region's columns of band
 	native  *Image       // of OpenNative
 	readers freeReaders  // of the images of OpenNative
+	old     oldDecoder
 }
 
 func (d *decoder) parse() error {
@@ -108,6 +111,9 @@ func (d *decoder) parse() error {
 		return err
 	}
 	*h = header{bigEndian: d.file.data[0] == 'M'}
+	if !small && t.get(tagCompression, none) == oldJPEG {
+		return d.parseOld()
+	}
 	if err := h.setSize(t); err != nil {
 		return err
 	}
@@ -131,6 +137,8 @@ func (d *decoder) opencv(c *codec.Config, damage codec.Damage) error {
 	switch {
 	case t.refused || t.hidden:
 		what = "a directory that is cut, or has an empty tag or one of a wrong type or number"
+	case !small && h.compression == oldJPEG:
+		what = "old JPEG"
 	case h.mode == codec.RGBA:
 		what = "alpha"
 	case photo == yCbCr && h.compression != jpegCoded:
@@ -241,6 +249,9 @@ func (d *decoder) palette(dst *codec.Raster) {
 func (d *decoder) Decode(dst *codec.Raster) error {
 	defer d.release()
 	h := &d.h
+	if !small && h.compression == oldJPEG {
+		return d.decodeOld(dst)
+	}
 	n, err := d.start()
 	if err != nil {
 		return err
@@ -250,7 +261,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		d.palette(dst)
 	}
 	if n < h.blocks() {
-		clear(dst.Pix)
+		h.blank(dst)
 	}
 	for i := range n {
 		if err := d.place(dst, i, 0, 0); err != nil {
@@ -259,6 +270,17 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	}
 	d.finish(dst)
 	return nil
+}
+
+// blank fills dst with the pixels of missing blocks: zeros, as which palettes
+// have their first colour.
+func (h *header) blank(dst *codec.Raster) {
+	clear(dst.Pix)
+	if !small && h.paletteAlpha {
+		for i := 0; i+4 <= len(dst.Pix); i += 4 {
+			copy(dst.Pix[i:], dst.Palette[0][:3])
+		}
+	}
 }
 
 // finish converts pixels whose planes are complete.

@@ -29,11 +29,16 @@ func (d *directory) floats(dst []float32, tag uint16) error {
 	if !ok {
 		return nil
 	}
-	if v.len() != len(dst) || v.typ != typeRational || len(v.data) < v.n {
+	whole := v.typ == typeShort || v.typ == typeLong
+	if v.len() != len(dst) || v.typ != typeRational && !whole || len(v.data) < v.n {
 		return unsupported("tag %d with %d values of type %d, want %d of type RATIONAL", tag, v.len(), v.typ, len(dst))
 	}
 	for i := range dst {
 		dst[i] = 0
+		if whole {
+			dst[i] = float32(v.at(i, 0))
+			continue
+		}
 		if n, by := v.order.Uint32(v.data[8*i:]), v.order.Uint32(v.data[8*i+4:]); by != 0 {
 			dst[i] = float32(n) / float32(by)
 		}

@@ -3,6 +3,7 @@
 package all
 
 import (
+	_ "github.com/infer-prep/infer-prep/dataset/animationframes"
 	_ "github.com/infer-prep/infer-prep/dataset/csv"
 	_ "github.com/infer-prep/infer-prep/dataset/fakeimage"
 	_ "github.com/infer-prep/infer-prep/dataset/generator"

@@ -17,6 +17,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/dicom" // the format
+	_ "github.com/infer-prep/infer-prep/codec/jp2"   // frames of JPEG 2000
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 	"github.com/infer-prep/infer-prep/transforms/radiology"

@@ -1,5 +1,5 @@
 // Package frames registers the op decode_frames, which decodes frames of an
-// animated GIF, PNG or WebP file.
+// animated GIF, PNG, WebP or AVIF file.
 package frames
 
 import (
@@ -40,16 +40,16 @@ func (s *Short) UnmarshalText(t []byte) error {
 	return enum.Parse(s, "policy for too few frames", shortNames, t)
 }
 
-// DecodeFrames decodes frames of an animated GIF, PNG or WebP file: First,
-// First + Step and so on. It takes an encoded image (a bytes scalar) and
+// DecodeFrames decodes frames of an animated GIF, PNG, WebP or AVIF file:
+// First, First + Step and so on. It takes an encoded image (a bytes scalar) and
 // returns uint8 of the shape (frames, height, width, 3), without a layout. A
 // still image of any format has one frame.
 //
 // A frame is the whole canvas, composed as Pillow does frame after frame, and
 // converted to RGB, which drops transparency. A frame costs the time of all
-// frames before it. AVIF with several frames is codec.ErrUnsupported, and so
-// are animations that are not composed exactly as Pillow does. All frames of
-// the file must fit the Context's Limits.
+// frames before it. AVIF needs package codec/avif and libavif. Animations that
+// are not composed exactly as Pillow does are codec.ErrUnsupported. All frames
+// of the file must fit the Context's Limits.
 //
 // Reference: Pillow 13.0.0, seek of each frame in turn and convert("RGB").
 type DecodeFrames struct {

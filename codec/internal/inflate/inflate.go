@@ -19,8 +19,11 @@ import (
 // The errors of a stream that is not one of zlib's. A stream that ends too
 // early is io.ErrUnexpectedEOF.
 var (
-	ErrHeader   = errors.New("not a zlib header")
-	ErrData     = errors.New("invalid compressed data")
+	ErrHeader = errors.New("not a zlib header")
+	ErrData   = errors.New("invalid compressed data")
+	// ErrDistance reports a match from before the stream. zlib does not look at
+	// one behind the bytes that it was asked for.
+	ErrDistance = errors.New("invalid compressed data: a match from before its start")
 	ErrChecksum = errors.New("the checksum of the compressed data differs")
 )
 
@@ -325,7 +328,7 @@ func (r *Reader) symbol() {
 		distance := int(d>>16) + int(bits&(1<<k-1)>>(d>>8&15))
 		if used += k; used <= r.n {
 			if distance > r.w {
-				r.err = ErrData
+				r.err = ErrDistance
 				return
 			}
 			for i := range length {
@@ -436,7 +439,7 @@ loop:
 		n -= uint(d & 63)
 		from := w - distance
 		if from < 0 {
-			r.err = ErrData
+			r.err = ErrDistance
 			break loop
 		}
 		to := w

@@ -19,6 +19,9 @@ class Nodes:
     """A method for each node. Parameters that are None, or left out, have the node's default."""
 
     @overload
+    def __init__(self, node: Literal["animation_frames"], /, *, files: Sequence[Path] = ...) -> None: ...
+
+    @overload
     def __init__(self, node: Literal["caltech101"], /, *, dir: Path = ..., target: Path = ...) -> None: ...
 
     @overload

@@ -3,7 +3,7 @@
 Needs the packages of requirements-dicom.txt. Takes no arguments; running it again gives the same bytes.
 
 codec/dicom/testdata/golden.json has for each file its frames: pixel_array(ds, index=i), the JPEG Baseline ones by the plugin pillow, lossless JPEG
-by pylibjpeg. A digest is the first 16 digits of the SHA-256 of the samples, little-endian. windows: left, top, width, height, digest of frame 0.
+by pylibjpeg, JPEG 2000 by pillow, and that of colours of more than 8 bits by pylibjpeg. A digest is the first 16 digits of the SHA-256 of the samples, little-endian. windows: left, top, width, height, digest of frame 0.
 transforms/radiology/testdata/golden.json has results of apply_modality_lut, apply_voi_lut, apply_color_lut and apply_windowing in float64 and float32.
 """
 
@@ -25,7 +25,7 @@ from pydicom.pixels import apply_color_lut, apply_modality_lut, apply_voi_lut, a
 from pydicom.pixels.encoders.native import _encode_segment
 from pydicom.sequence import Sequence
 from pydicom.uid import (DeflatedExplicitVRLittleEndian, ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian, JPEGBaseline8Bit,
-                         JPEGExtended12Bit, JPEGLossless, JPEGLosslessSV1, RLELossless)
+                         JPEG2000, JPEG2000Lossless, JPEGExtended12Bit, JPEGLossless, JPEGLosslessSV1, RLELossless)
 
 warnings.simplefilter("ignore")
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -251,6 +251,54 @@ def compressed():
     encapsulated("lossless_rgb", [j], a, JPEGLosslessSV1, "pylibjpeg", photometric="RGB")
 
 
+def jpeg2000():
+    """Files of JPEG 2000, of which each plugin gives the same samples."""
+
+    def case(name, a, bits, plugin="pillow", both=True, signed=None, lossy=False, jp2=False, allocated=None, **more):
+        frames = []
+        for f in a:
+            f = f[..., 0] if f.shape[2] == 1 else f
+            if signed is not None:  # another type than that of the file
+                f = (f.astype(np.int64) & (2**bits - 1)).astype(f"u{f.dtype.itemsize}") if not signed else f
+            frames.append(imagecodecs.jpeg2k_encode(f, level=40 if lossy else 0, codecformat="jp2" if jp2 else "j2k", bitspersample=bits, reversible=not lossy))
+        if allocated:
+            more["BitsAllocated"] = allocated
+        more["bits"] = more.get("bits", bits)
+        name = f"jpeg2000_{name}"
+        syntax = JPEG2000 if lossy else JPEG2000Lossless
+        got = encapsulated(name, frames, a, syntax, plugin, **more)
+        if both:
+            other = {"pillow": "pylibjpeg", "pylibjpeg": "pillow"}[plugin]
+            assert (pixel_array(pydicom.dcmread(OUT / f"{name}.dcm"), index=0, decoding_plugin=other).reshape(got[0].shape) == got[0]).all(), name
+        if not lossy and "photometric" not in more:
+            assert all((g.astype(np.int64) == f).all() for g, f in zip(got, a)), name
+
+    for t, bits in (("u1", 8), ("u1", 5), ("i1", 8), ("i1", 6), ("u2", 16), ("u2", 12), ("u2", 9), ("i2", 16), ("i2", 13)):
+        case(f"{t}_{bits}", scene(t, bits=bits), bits)
+    case("frames", scene("u2", bits=12, frames=3), 12)
+    case("lossy", scene("u2", bits=12), 12, lossy=True)
+    case("lossy_signed", scene("i2", bits=13), 13, lossy=True)
+    case("lossy_rgb", scene("u1", 3), 8, lossy=True, photometric="YBR_ICT")
+    # Unsigned in a file of signed samples.
+    case("sign", scene("i2", bits=13), 13, signed=False)
+    case("sign_8", scene("i1"), 8, signed=False)
+    case("sign_palette", scene("i2", bits=13), 13, signed=False, photometric="PALETTE COLOR")
+    case("sign_palette_16", scene("i2"), 16, signed=False, photometric="PALETTE COLOR")
+    # Fewer bits than the file's.
+    case("narrow", scene("u1"), 8, allocated=16)
+    case("narrow_signed", scene("i1"), 8, allocated=16)
+    case("narrow_sign", scene("i1", bits=7), 7, signed=False, allocated=16)
+    case("narrow_32", scene("i2", bits=14), 14, allocated=32)
+    # Other bits stored than those of the codestream, which have no effect.
+    case("stored", scene("u2", bits=14), 14, **{"BitsStored": 10})
+    for name in ("RGB", "YBR_RCT", "YBR_FULL"):
+        case(name.lower(), scene("u1", 3), 8, photometric=name)
+    case("rgb_jp2", scene("u1", 3), 8, jp2=True, photometric="YBR_RCT")
+    case("gray_jp2", scene("u2", bits=12), 12, jp2=True)
+    case("rgb_12", scene("u2", 3, bits=12), 12, "pylibjpeg", both=False, photometric="RGB")
+    case("rgb_5", scene("u1", 3, bits=5), 5, photometric="RGB")
+
+
 def lut(first, bits, data, **more):
     ds = Dataset()
     ds.LUTDescriptor = [len(data) % 65536, first, bits]
@@ -347,6 +395,7 @@ if __name__ == "__main__":
             f.unlink()
     uncompressed()
     compressed()
+    jpeg2000()
     values()
     (OUT / "golden.json").write_text(json.dumps(golden, indent=0) + "\n")
     print(len(golden), "files")

@@ -138,8 +138,8 @@ def golden(data):
     except Exception as e:
         return {"error": type(e).__name__}
     s = samples(data)
-    if s and b"pclr" not in data and all(c[1:] == s[0][1:] for c in s) and s[0][1] <= 16 and s[0][2:] == (0, 1, 1):
-        g["native"] = digest(np.stack([c[0] for c in s], -1).astype(np.uint8 if s[0][1] <= 8 else np.uint16).tobytes())
+    if s and b"pclr" not in data and all(c[1:] == s[0][1:] for c in s) and s[0][1] <= 16 and s[0][3:] == (1, 1):
+        g["native"] = digest(np.stack([c[0] for c in s], -1).astype("ui"[s[0][2]] + "12"[s[0][1] > 8]).tobytes())
     return g
 
 

@@ -1,4 +1,5 @@
-"""Writes testdata/phone: AVIF and HEIC files, and what Pillow and pillow-heif read of them.
+"""Writes testdata/phone: AVIF and HEIC files, and what Pillow and pillow-heif read of them. codec/avif/testdata/sequences.json
+has animations of AVIF, as codec/animation/testdata/animations.json has those of other formats.
 
 The files are made by the encoders in the wheels of Pillow 13.0.0 (libavif 1.4.2, libaom) and pillow-heif 1.8.1
 (libheif 1.23.6, x265), which are called through ctypes, because Pillow writes 8 bits and matrix 6 only. goldens.json
@@ -9,13 +10,13 @@ usage: phone.py [FOLDER N [PHOTOS]]
 With FOLDER it writes there N random files of each format and their goldens.json, for make parity-phone. With PHOTOS,
 a folder of photographs, every fourth file is one of them, encoded by Pillow's and pillow-heif's own save().
 """
-import base64, ctypes, glob, hashlib, io, json, os, sys, tempfile
+import base64, ctypes, glob, hashlib, io, json, os, struct, sys, tempfile
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_void_p
 
 import numpy as np
 import PIL
 import pillow_heif
-from PIL import ExifTags, Image, ImageOps
+from PIL import ExifTags, Image, ImageOps, ImageSequence
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
@@ -106,9 +107,10 @@ def avif_image(w, h, chroma, depth, alpha, seed, full, matrix, orientation=1, pr
     return p
 
 
-def avif_file(w, h, chroma, depth=8, alpha=False, seed=0, full=True, matrix=6, grid=None, frames=1, quality=85, **more):
+def avif_file(w, h, chroma, depth=8, alpha=False, seed=0, full=True, matrix=6, grid=None, frames=1, quality=85, timescale=1, delays=(), **more):
     lib = deep if depth > 8 else avif
     encoder = lib.avifEncoderCreate()
+    poke(encoder, 16, ctypes.c_uint64, timescale)
     poke(encoder, 4, c_int, 1)
     poke(encoder, 8, c_int, 8)
     if depth == 8:
@@ -125,8 +127,8 @@ def avif_file(w, h, chroma, depth=8, alpha=False, seed=0, full=True, matrix=6, g
         r = lib.avifEncoderAddImageGrid(c_void_p(encoder), columns, rows, (c_void_p * len(cells))(*cells), 2)
     else:
         r = 0
-        for c in cells:
-            r = r or lib.avifEncoderAddImage(c_void_p(encoder), c_void_p(c), ctypes.c_uint64(1), 2 if frames == 1 else 0)
+        for i, c in enumerate(cells):
+            r = r or lib.avifEncoderAddImage(c_void_p(encoder), c_void_p(c), ctypes.c_uint64(delays[i] if delays else 1), 2 if frames == 1 else 0)
     out = Data()
     r = r or lib.avifEncoderFinish(c_void_p(encoder), byref(out))
     check(r == 0, f"avifEncoder: {r} for {chroma} {depth} {w}x{h}")
@@ -135,6 +137,10 @@ def avif_file(w, h, chroma, depth=8, alpha=False, seed=0, full=True, matrix=6, g
     for c in cells:
         lib.avifImageDestroy(c_void_p(c))
     lib.avifEncoderDestroy(c_void_p(encoder))
+    if frames > 1 and depth > 8:  # libavif 0.11 writes the times at which it runs
+        for box in (b"mvhd", b"tkhd", b"mdhd"):
+            parts = data.split(box)
+            data = box.join(parts[:1] + [p[:4] + struct.pack(">QQ", 1, 1) + p[20:] for p in parts[1:]])
     return data
 
 
@@ -312,6 +318,28 @@ def prove(folder, files, decode):
         f.writelines(lines)
 
 
+def sequence(data):
+    """The frames of an animation, each converted to RGB before the next is asked for."""
+    im, frames, durations = Image.open(io.BytesIO(data)), [], []
+    for frame in ImageSequence.Iterator(im):
+        frames.append(hashlib.sha256(frame.convert("RGB").tobytes()).hexdigest()[:16])
+        durations.append(frame.info["duration"])
+    return {"format": "avif", "file": base64.b64encode(data).decode(), "size": im.size, "frames": frames, "durations": durations}
+
+
+def sequences(n):
+    """n animations of all kinds."""
+    rng = np.random.RandomState(n)
+    kinds = [(c, d, a) for c in FORMATS for d in (8, 10, 12) for a in (False, True) if not (c == "400" and a and d > 8)]
+    out = []
+    for i in range(n):
+        chroma, depth, alpha = kinds[i % len(kinds)]
+        w, h, frames = rng.randint(1, 40), rng.randint(1, 40), rng.randint(2, 6)
+        out.append(sequence(avif_file(w, h, chroma, depth, alpha, int(rng.randint(1 << 30)), bool(i & 1), int(rng.choice([6, 1, 9])), frames=frames, timescale=int(rng.choice([1, 10, 30, 1000, 90000])),
+                                      delays=[int(v) for v in rng.randint(1, 5000, frames)], quality=50)))
+    return out
+
+
 def random_files(n, photos):
     """n files of each format: any format, depth, range, matrix, size and orientation that is decoded."""
     rng = np.random.RandomState(n)
@@ -342,6 +370,8 @@ def random_files(n, photos):
 
 if len(sys.argv) > 2:
     write(sys.argv[1], random_files(int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else ""), {})
+    with open(os.path.join(sys.argv[1], "sequences.json"), "w") as f:
+        json.dump(sequences(int(sys.argv[2])), f)
     sys.exit()
 
 files, refused = {}, {}
@@ -409,6 +439,10 @@ files["heif_grid.heic"] = heif_file(64, 64, "420", 8, False, 440, grid=(2, 2), q
 files["heif_grid_turned.heic"] = heif_file(64, 64, "420", 8, False, 450, grid=(1, 2), quality=30, orientation=6)
 files["heif_no_profile.heic"] = heif_file(20, 14, "420", 8, False, 460, nclx=False)
 
+os.makedirs(os.path.join(ROOT, "codec", "avif", "testdata"), exist_ok=True)
+with open(os.path.join(ROOT, "codec", "avif", "testdata", "sequences.json"), "w") as f:
+    json.dump(sequences(22), f, indent=0)
+    f.write("\n")
 PHONE = os.path.join(ROOT, "testdata", "phone")
 write(PHONE, files, refused)
 

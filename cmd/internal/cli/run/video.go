@@ -28,7 +28,7 @@ type videoFlags struct {
 
 func (f *videoFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.BoolVar(&f.on, "video", false, "each argument is a video: run the video processor of --hf. Videos are folders of frames, animated GIF, PNG and WebP files, .npy arrays, and streams of --frames")
+	fl.BoolVar(&f.on, "video", false, "each argument is a video: run the video processor of --hf. Videos are folders of frames, animated GIF, PNG, WebP and AVIF files, .npy arrays, and streams of --frames")
 	fl.StringVar(&f.frames, "frames", "", "each video is a stream of frames, from a file, a pipe, or standard input with -; `FORM` is rawvideo:WIDTHxHEIGHT (rgb24) or image2pipe (PNG, JPEG, BMP or WebP files), as ffmpeg writes them")
 	fl.BoolVar(&f.metadata, "return-metadata", false, "also write NAME.video_metadata.json for each video: the numbers of its chosen frames and their times")
 	fl.StringVar(&f.sampler, "sampler", "", "choose frames as another program does: `NAME` is qwen-vl-utils, vllm/LOADER or sglang/MODEL, or NAME:JSON with the program's settings, such as vllm/qwen3_vl:{\"fps\":2}")

@@ -8,9 +8,9 @@ import (
 	"github.com/infer-prep/infer-prep/importer/hf/video"
 )
 
-// ReadAnimation reads an animated GIF, PNG or WebP file, whose frames are those
-// of Pillow's ImageSequence.Iterator(img), converted to RGB. A still image is a
-// video of one frame.
+// ReadAnimation reads an animated GIF, PNG, WebP or AVIF file, whose frames are
+// those of Pillow's ImageSequence.Iterator(img), converted to RGB. A still
+// image is a video of one frame.
 //
 // The duration is the sum of the frames' delays if each has one above zero. The
 // frames a second are known if all delays are equal, too. Errors are those of
