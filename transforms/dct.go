@@ -20,6 +20,10 @@ import (
 // Lifter q it is then multiplied by 1 + q/2 sin(pi (k + LifterFrom) / q). Sums
 // are float64, from the first band on, and rounded to float32 once.
 //
+// The rule kaldi rounds matrix and lifter to float32, as Kaldi's. The rule
+// torchaudio has those of torchaudio, which also rounds the angles of the
+// cosines.
+//
 // With Energy the first value of a frame is no band: it replaces coefficient 0.
 // With HTK coefficient 0 is the last one, times sqrt(2) unless it is an energy.
 // The band energies of Fbank with EnergyFirst have this form.
@@ -28,13 +32,14 @@ import (
 // and SciPy 1.16.3's dct, for librosa 0.11.0 (LifterFrom 1) and torchaudio's
 // MFCC.
 type DCT struct {
-	Coefficients int     `json:"coefficients"` // 1 to the number of bands; default 13
-	Ortho        bool    `json:"ortho"`        // default true
-	Lifter       float64 `json:"lifter"`       // 1 to 1e6, or 0 for none; default 0
-	LifterFrom   int     `json:"lifter_from"`  // 0 for Kaldi, 1 for librosa; default 0
-	Energy       bool    `json:"energy"`       // default false
-	HTK          bool    `json:"htk"`          // default false
-	FramesFirst  bool    `json:"frames_first"` // default true
+	Coefficients int       `json:"coefficients"` // 1 to the number of bands; default 13
+	Ortho        bool      `json:"ortho"`        // default true
+	Lifter       float64   `json:"lifter"`       // 1 to 1e6, or 0 for none; default 0
+	LifterFrom   int       `json:"lifter_from"`  // 0 for Kaldi, 1 for librosa; default 0
+	Energy       bool      `json:"energy"`       // default false
+	HTK          bool      `json:"htk"`          // default false
+	FramesFirst  bool      `json:"frames_first"` // default true
+	Rule         KaldiRule `json:"rule"`         // arithmetic of the matrix; default double
 }
 
 //msgp:tuple DCT
@@ -42,7 +47,7 @@ type DCT struct {
 
 // NewDCT returns the op for orthonormal coefficients of frames in rows.
 func NewDCT(coefficients int) *DCT {
-	return &DCT{Coefficients: coefficients, Ortho: true, FramesFirst: true}
+	return &DCT{Coefficients: coefficients, Ortho: true, FramesFirst: true, Rule: RuleDouble}
 }
 
 // Info describes the op.
@@ -62,6 +67,9 @@ const maxLifter = 1e6
 func (o *DCT) Validate() error {
 	if o.Coefficients < 1 || o.Coefficients > maxMels {
 		return paramErr("coefficients is %d, want 1 to %d", o.Coefficients, maxMels)
+	}
+	if err := checkEnum("rule", o.Rule, kaldiRuleNames); err != nil {
+		return err
 	}
 	if o.LifterFrom < 0 || o.LifterFrom > 1 {
 		return paramErr("lifter_from is %d, want 0 or 1", o.LifterFrom)
@@ -115,27 +123,51 @@ func (o *DCT) state(c *Context, bands int) *dctState {
 	st := &dctState{*o, bands, make([]float64, o.Coefficients*bands)}
 	c.State = st
 	for k := range o.Coefficients {
-		scale := 2.0
-		switch {
-		case o.Ortho && k == 0:
-			scale = math.Sqrt(1 / float64(bands))
-		case o.Ortho:
-			scale = math.Sqrt(2 / float64(bands))
-		}
-		if o.HTK && k == 0 {
-			scale = float64(scale * math.Sqrt2)
-		}
+		scale, lifter := o.scale(k, bands), 1.0
 		if o.Lifter > 0 {
 			sin, _ := exactmath.SinCos(float64(math.Pi*float64(k+o.LifterFrom)) / o.Lifter)
-			scale = float64(scale * (1 + float64(o.Lifter/2*sin)))
+			lifter = o.rounded(1 + float64(o.Lifter/2*sin))
+		}
+		if o.HTK && k == 0 {
+			lifter = float64(lifter * math.Sqrt2)
 		}
 		for j := range bands {
-			// The angle is pi/(2 bands) times a whole number below 4 bands.
-			_, cos := exactmath.SinCos(float64(math.Pi*float64(k*(2*j+1)%(4*bands))) / float64(2*bands))
-			st.matrix[k*bands+j] = float64(scale * cos)
+			w := float64(scale * o.cos(k, j, bands))
+			st.matrix[k*bands+j] = float64(o.rounded(w) * lifter)
 		}
 	}
 	return st
+}
+
+// rounded rounds by the rule.
+func (o *DCT) rounded(v float64) float64 {
+	if o.Rule == RuleDouble {
+		return v
+	}
+	return float64(float32(v))
+}
+
+// scale returns the factor of the cosines of coefficient k.
+func (o *DCT) scale(k, bands int) float64 {
+	switch {
+	case !o.Ortho:
+		return 2
+	case k == 0:
+		return math.Sqrt(1 / float64(bands))
+	}
+	return math.Sqrt(2 / float64(bands))
+}
+
+// cos returns cos(pi k (j + 1/2) / bands).
+func (o *DCT) cos(k, j, bands int) float64 {
+	if o.Rule == RuleTorchaudio {
+		angle := float32(float32(math.Pi/float64(bands)) * (float32(j) + 0.5))
+		_, cos := exactmath.SinCos(float64(float32(angle * float32(k))))
+		return float64(float32(cos))
+	}
+	// The angle is pi/(2 bands) times a whole number below 4 bands.
+	_, cos := exactmath.SinCos(float64(math.Pi*float64(k*(2*j+1)%(4*bands))) / float64(2*bands))
+	return cos
 }
 
 // Apply computes the coefficients.

@@ -20,16 +20,16 @@ import (
 // frame i is centred at sample i*shift + shift/2, and the sound is mirrored at
 // its ends, the end samples included.
 //
-// A frame passes these steps, in float64 unless they say otherwise:
+// A frame passes these steps:
 //
-//   - Samples times Scale in float32. Kaldi's sounds are 16-bit numbers, so the
-//     default for sounds of -1 to 1 is 32768.
+//   - Samples times Scale. Kaldi's sounds are 16-bit numbers, so the default for
+//     sounds of -1 to 1 is 32768.
 //   - With RemoveDC, minus the mean of the frame.
-//   - With Preemphasis c, x[i] - c*x[i-1]; x[0] times 1-c.
+//   - With Preemphasis c, x[i] - c*x[i-1]; x[0] - c*x[0].
 //   - Times the symmetric window, and zeros up to the length of the transform,
 //     which is the next power of 2 with PowerOfTwo.
-//   - The Fourier transform, rounded to complex64, and its amplitude, squared for
-//     Power 2.
+//   - The Fourier transform in float64, rounded to complex64, and its amplitude,
+//     squared for Power 2.
 //   - The sums over triangles that are straight in mels of 1127 ln(1 + f/700).
 //   - With Log, the natural logarithm of at least 2^-23.
 //   - Rounded to float32.
@@ -39,9 +39,10 @@ import (
 // this op. Options of Kaldi that are not here have their defaults: no warped
 // filters (vtln_warp).
 //
-// Kaldi and its other forms compute in float32, and their values depend on the
-// processor. docs/exactness.md has the distances. If the parameters are those
-// of SeamlessM4TFeatureExtractor of transformers, the bits are equal.
+// The rules kaldi and torchaudio compute frames and filters in float32, and the
+// rest in float64. Kaldi's implementations compute all in float32, so that
+// their values depend on the processor; docs/exactness.md has the distances.
+// The rule double has float64 after Scale, and the bits of transformers.
 //
 // Reference: torchaudio 2.11.0 compliance.kaldi.fbank, kaldi-native-fbank
 // 1.23.0, and transformers 5.23.0 audio_utils.spectrogram.
@@ -63,6 +64,7 @@ type Fbank struct {
 	Energy       FbankEnergy       `json:"energy"`        // default none
 	RawEnergy    bool              `json:"raw_energy"`    // the energy is that before Preemphasis and the window; default true
 	EnergyFloor  float64           `json:"energy_floor"`  // 0 or more; 0 for none; default 0
+	Rule         KaldiRule         `json:"rule"`          // arithmetic of frames and filters; default kaldi
 }
 
 //msgp:tuple Fbank
@@ -75,6 +77,26 @@ func NewFbank(mels int) *Fbank {
 		Window: WindowPovey, PowerOfTwo: true, Mels: mels, MelLow: 20, Power: 2, Log: true, RawEnergy: true,
 	}
 }
+
+// KaldiRule is the implementation whose float32 tables Fbank and DCT have.
+type KaldiRule uint8
+
+// The rules.
+const (
+	RuleKaldi      KaldiRule = iota // Kaldi and kaldi-native-fbank
+	RuleTorchaudio                  // torchaudio.compliance.kaldi
+	RuleDouble                      // float64: transformers, SciPy
+)
+
+var kaldiRuleNames = []string{"kaldi", "torchaudio", "double"}
+
+func (r KaldiRule) String() string { return enum.String("rule", kaldiRuleNames, r) }
+
+// MarshalText returns the name.
+func (r KaldiRule) MarshalText() ([]byte, error) { return enum.Format("rule", kaldiRuleNames, r) }
+
+// UnmarshalText parses the name.
+func (r *KaldiRule) UnmarshalText(t []byte) error { return enum.Parse(r, "rule", kaldiRuleNames, t) }
 
 // FbankEnergy says where Fbank writes the energy of a frame.
 type FbankEnergy uint8
@@ -139,6 +161,9 @@ func (o *Fbank) Validate() error {
 	if err := checkEnum("energy", o.Energy, fbankEnergyNames); err != nil {
 		return err
 	}
+	if err := checkEnum("rule", o.Rule, kaldiRuleNames); err != nil {
+		return err
+	}
 	for _, p := range []struct {
 		name        string
 		value       float64
@@ -179,6 +204,12 @@ func (o *Fbank) config() dsp.Config {
 		Frame: int(o.samples(o.FrameLength)), Hop: int(o.samples(o.FrameShift)), Mirror: !o.SnipEdges, Scale: o.Scale, RemoveDC: o.RemoveDC,
 		Preemphasis: o.Preemphasis, Window: dsp.Window(o.Window), Power: o.Power, Rate: o.SamplingRate,
 		Mels: dsp.Mels{Filters: o.Mels, Scale: dsp.Kaldi, Low: o.MelLow, High: o.high(), InMel: true}, FramesFirst: true,
+	}
+	switch o.Rule {
+	case RuleKaldi:
+		c.Frames32, c.Mels.Table = true, dsp.KaldiTable
+	case RuleTorchaudio:
+		c.Frames32, c.Mels.Table = true, dsp.TorchaudioTable
 	}
 	c.Length = c.Frame
 	if o.PowerOfTwo {

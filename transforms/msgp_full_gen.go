@@ -7,7 +7,7 @@ package transforms
 import "github.com/infer-prep/infer-prep/internal/msgpack"
 
 func (z *DCT) msgp() []any {
-	return []any{&z.Coefficients, &z.Ortho, &z.Lifter, &z.LifterFrom, &z.Energy, &z.HTK, &z.FramesFirst}
+	return []any{&z.Coefficients, &z.Ortho, &z.Lifter, &z.LifterFrom, &z.Energy, &z.HTK, &z.FramesFirst, (*uint8)(&z.Rule)}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -15,7 +15,7 @@ func (z DCT) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *DCT) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "Coefficients Ortho Lifter LifterFrom Energy HTK FramesFirst")
+	return msgpack.ReadTuple(b, z.msgp(), "Coefficients Ortho Lifter LifterFrom Energy HTK FramesFirst Rule")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
@@ -76,7 +76,7 @@ func (z *DecodeSound) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z DecodeSound) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Fbank) msgp() []any {
-	return []any{&z.SamplingRate, &z.FrameLength, &z.FrameShift, &z.SnipEdges, &z.Scale, &z.RemoveDC, &z.Preemphasis, (*uint8)(&z.Window), &z.PowerOfTwo, &z.Mels, &z.MelLow, &z.MelHigh, &z.Power, &z.Log, (*uint8)(&z.Energy), &z.RawEnergy, &z.EnergyFloor}
+	return []any{&z.SamplingRate, &z.FrameLength, &z.FrameShift, &z.SnipEdges, &z.Scale, &z.RemoveDC, &z.Preemphasis, (*uint8)(&z.Window), &z.PowerOfTwo, &z.Mels, &z.MelLow, &z.MelHigh, &z.Power, &z.Log, (*uint8)(&z.Energy), &z.RawEnergy, &z.EnergyFloor, (*uint8)(&z.Rule)}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -84,7 +84,7 @@ func (z Fbank) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Fbank) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "SamplingRate FrameLength FrameShift SnipEdges Scale RemoveDC Preemphasis Window PowerOfTwo Mels MelLow MelHigh Power Log Energy RawEnergy EnergyFloor")
+	return msgpack.ReadTuple(b, z.msgp(), "SamplingRate FrameLength FrameShift SnipEdges Scale RemoveDC Preemphasis Window PowerOfTwo Mels MelLow MelHigh Power Log Energy RawEnergy EnergyFloor Rule")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.

@@ -13,8 +13,8 @@ func BenchmarkWhisper(b *testing.B) {
 // BenchmarkFbank computes Kaldi's filter banks of 30 s.
 func BenchmarkFbank(b *testing.B) {
 	benchmark(b, Config{
-		Frame: 400, Hop: 160, Length: 512, Scale: 32768, RemoveDC: true, Preemphasis: 0.97, Window: Povey, Power: 2, Rate: 16000,
-		Mels: Mels{Filters: 80, Scale: Kaldi, Low: 20, High: 8000, InMel: true}, Floor: 0x1p-23, Log: Natural, FramesFirst: true,
+		Frame: 400, Hop: 160, Length: 512, Scale: 32768, RemoveDC: true, Frames32: true, Preemphasis: 0.97, Window: Povey, Power: 2, Rate: 16000,
+		Mels: Mels{Filters: 80, Low: 20, High: 8000, Table: KaldiTable}, Floor: 0x1p-23, Log: Natural, FramesFirst: true,
 	})
 }
 

@@ -45,32 +45,39 @@ func loadSIMD(x []float64, in []float32, hop int, window []float64) int {
 	return n
 }
 
-// prepareSIMD prepares Lanes whole frames as Spectrogram.prepare does: minus the
-// mean, if that is wanted, minus c times the number before, times the window.
-// ones has a 1 for each number.
-func prepareSIMD(x []float64, in []float32, hop int, window, ones []float64, dc bool, c float64) bool {
-	n := len(window)
-	done := loadSIMD(x, in, hop, ones[:n])
+// prepareSIMD prepares Lanes whole frames as Spectrogram.prepare does, without
+// an energy.
+func prepareSIMD(s *Spectrogram, x []float64, in []float32) bool {
+	n := s.Frame
+	done := loadSIMD(x, in, s.Hop, s.ones[:n])
 	if done == 0 {
 		return false
 	}
 	for i := done; i < n; i++ {
 		for lane := range Lanes {
-			x[i*Lanes+lane] = float64(in[lane*hop+i])
+			x[i*Lanes+lane] = float64(in[lane*s.Hop+i])
 		}
 	}
-	by := [Lanes + 1]float64{Lanes: c}
-	if dc {
+	by := [Lanes + 1]float64{Lanes: s.Preemphasis}
+	if s.RemoveDC {
 		sum := lanesSum(x[:n*Lanes])
 		for lane, v := range sum {
 			by[lane] = v / float64(n)
 		}
 	}
+	if s.Frames32 {
+		var by32 [Lanes + 1]float32
+		for i, v := range by {
+			by32[i] = float32(v)
+		}
+		emphasize32AVX2(&x[0], &s.window32[0], &by32[0], n)
+		return true
+	}
 	var first [Lanes]float64
 	for lane := range first {
-		first[lane] = float64(float64((x[lane]-by[lane])*(1-c)) * window[0])
+		first[lane] = float64(float64((x[lane]-by[lane])*(1-s.Preemphasis)) * s.window[0])
 	}
-	emphasizeAVX2(&x[0], &window[0], &by[0], n)
+	emphasizeAVX2(&x[0], &s.window[0], &by[0], n)
 	copy(x, first[:])
 	return true
 }

@@ -562,6 +562,35 @@ emphasize:
 	VZEROUPPER
 	RET
 
+// func emphasize32AVX2(x *float64, window *float32, by *float32, n int)
+// Requires: AVX
+TEXT ·emphasize32AVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         window+8(FP), CX
+	MOVQ         by+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VMOVUPS      (DX), X0
+	VBROADCASTSS 16(DX), X1
+	VCVTPD2PSY   (AX), X2
+	VSUBPS       X0, X2, X2
+
+emphasize32:
+	VCVTPD2PSY   (AX), X3
+	VSUBPS       X0, X3, X3
+	VMULPS       X1, X2, X4
+	VMOVAPS      X3, X2
+	VSUBPS       X4, X3, X3
+	VBROADCASTSS (CX), X4
+	VMULPS       X4, X3, X3
+	VCVTPS2PD    X3, Y3
+	VMOVUPD      Y3, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x04, CX
+	DECQ         BX
+	JNZ          emphasize32
+	VZEROUPPER
+	RET
+
 // func powersAVX2(dst *float64, x *float64, n int)
 // Requires: AVX
 TEXT ·powersAVX2(SB), NOSPLIT, $0-24

@@ -36,6 +36,12 @@ func sumAVX2(dst *float64, x *float64, n int)
 //go:noescape
 func emphasizeAVX2(x *float64, window *float64, by *float64, n int)
 
+// emphasize32AVX2 replaces n numbers of four lanes, at least 1, rounded to float32. It subtracts the four
+// numbers at by, then by[4] times the number before, and multiplies by the window.
+//
+//go:noescape
+func emphasize32AVX2(x *float64, window *float32, by *float32, n int)
+
 // powersAVX2 writes n powers of complex numbers, rounded to complex64, at least 1.
 //
 //go:noescape

@@ -21,6 +21,8 @@ type Mels struct {
 	InMel bool
 	// Norm divides each filter by half of its width.
 	Norm bool
+	// Table is the arithmetic. Scale, InMel and Norm belong to DoubleTable.
+	Table MelTable
 }
 
 // filter is a filter without the zeros around it.
@@ -68,6 +70,9 @@ func linspace(low, high float64, i, n int) float64 {
 // bank returns the filters for the bins of a transform of n numbers, with the
 // arithmetic of transformers' mel_filter_bank.
 func (m Mels) bank(n, rate int) []filter {
+	if m.Table != DoubleTable {
+		return m.bank32(n, rate)
+	}
 	bins := n/2 + 1
 	low, high := m.Scale.mel(m.Low), m.Scale.mel(m.High)
 	edges, widths := make([]float64, m.Filters+2), make([]float64, m.Filters+2)
@@ -95,16 +100,7 @@ func (m Mels) bank(n, rate int) []filter {
 			if m.Norm {
 				w = float64(w * (2 / (e[2] - e[0])))
 			}
-			if w == 0 {
-				continue
-			}
-			if len(d.weights) == 0 {
-				d.first = i
-			}
-			for d.first+len(d.weights) < i { // no triangle has a gap
-				d.weights = append(d.weights, 0)
-			}
-			d.weights = append(d.weights, w)
+			d.add(i, w)
 		}
 	}
 	return bank

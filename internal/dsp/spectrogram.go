@@ -69,6 +69,10 @@ type Config struct {
 	Floor       float64
 	Log         Logarithm
 	FramesFirst bool // the order of axes of the result
+	// Frames32 prepares frames in float32, as Kaldi: minus the mean, the first
+	// number minus Preemphasis times itself, times the window. The rule is
+	// Complex64 or Double.
+	Frames32 bool
 	// Energy is a row before the others, or after them with EnergyLast. It has
 	// neither Floor nor Log, but the least value ln(EnergyFloor) if that is not
 	// 0. It is never below ln(2^-23).
@@ -85,7 +89,7 @@ type Spectrogram struct {
 	bank      []filter
 	window    []float64
 	ones      []float64 // for prepareSIMD, if it can serve
-	window32  []float32 // of the rule Single
+	window32  []float32 // of the rule Single, or of Frames32
 }
 
 // NewSpectrogram returns the spectrogram of a valid configuration. mean and std
@@ -94,7 +98,7 @@ func NewSpectrogram(c Config, mean, std []float64) *Spectrogram {
 	s := &Spectrogram{Config: c, mean: mean, std: std}
 	s.fft, _ = NewFFT(c.Length)
 	s.window = c.Window.Table(c.Frame, c.Periodic)
-	if c.Rule != Single && (c.RemoveDC || c.Preemphasis != 0) && c.Energy == NoEnergy {
+	if c.Rule != Single && (c.RemoveDC || c.Preemphasis != 0 || c.Frames32) && c.Energy == NoEnergy {
 		s.ones = Boxcar.Table(c.Frame, false)
 	}
 	if c.Mels.Filters > 0 {
@@ -102,6 +106,12 @@ func NewSpectrogram(c Config, mean, std []float64) *Spectrogram {
 	}
 	if c.Rule == Single {
 		s.window32 = hann32(c.Frame)
+	}
+	if c.Frames32 {
+		s.window32 = make([]float32, c.Frame)
+		for i, v := range s.window {
+			s.window32[i] = float32(v)
+		}
 	}
 	return s
 }
@@ -247,11 +257,11 @@ func (s *Spectrogram) load(x, frame []float64, samples []float32, n int, energy 
 		clear(x[s.Frame*Lanes:])
 	}
 	done := 0
-	plain := s.Rule != Single && !s.RemoveDC && s.Preemphasis == 0 && s.Energy == NoEnergy
+	plain := s.Rule != Single && !s.RemoveDC && s.Preemphasis == 0 && !s.Frames32 && s.Energy == NoEnergy
 	if n == Lanes && plain {
 		done = loadSIMD(x, samples, s.Hop, s.window)
 	}
-	if n == Lanes && s.ones != nil && prepareSIMD(x, samples, s.Hop, s.window, s.ones, s.RemoveDC, s.Preemphasis) {
+	if n == Lanes && s.ones != nil && prepareSIMD(s, x, samples) {
 		return
 	}
 	for lane := range n {
@@ -276,6 +286,9 @@ func (s *Spectrogram) load(x, frame []float64, samples []float32, n int, energy 
 // prepare removes the mean of a frame, emphasizes its high frequencies and
 // multiplies it by the window. It returns the sum of squares that Energy wants.
 func (s *Spectrogram) prepare(frame []float64, in []float32) (energy float64) {
+	if s.Frames32 {
+		return s.prepare32(frame, in)
+	}
 	for i, v := range in {
 		frame[i] = float64(v)
 	}
