@@ -74,6 +74,9 @@ func (o *RandomMaskSpan) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) err
 
 // Draw emits a MaskSpan, unless it has no length.
 func (o *RandomMaskSpan) Draw(d *Draw) error {
+	if d.In[0].Shape.Rank() != 2 {
+		return inputErr("%v, want float32 (frames, bands)", d.In[0])
+	}
 	n := d.In[0].Shape.At(o.Axis)
 	if n == tensor.Unknown {
 		return inputErr("%v, want a matrix of known size", d.In[0])

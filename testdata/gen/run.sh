@@ -75,7 +75,7 @@ case ${1-} in
 --sound) # what libsndfile reads and SciPy resamples
   requirements=(requirements-sound.txt) scripts=(codecs/sounds.py ops/sound_ops.py) ;;
 --fbank) # Kaldi's features, and how far their references are from themselves
-  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-fbank.txt scripts=(ops/fbank.py) ;;
+  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-fbank.txt scripts=(ops/fbank.py ops/kaldi.py) ;;
 --torchaudio) # what torchaudio resamples
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchaudio.txt scripts=(ops/resample_sinc.py) ;;
 --keras) # what Keras gives for importer/keras
