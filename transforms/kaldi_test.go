@@ -107,10 +107,10 @@ func ExampleDither() {
 
 func ExampleRandomDither() {
 	fmt.Println(exampleDraw(NewRandomDither(1), 0))
-	// Output: []
+	// Output: [{"op":"dither","version":1,"params":{"amplitude":1,"key":9260169713232697211}}]
 }
 
 func ExampleRandomMaskSpan() {
 	fmt.Println(exampleDraw(NewRandomMaskSpan(0, 6), 0))
-	// Output: []
+	// Output: [{"op":"mask_span","version":1,"params":{"axis":0,"start":1,"length":3,"value":0}}]
 }
