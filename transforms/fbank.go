@@ -22,14 +22,14 @@ import (
 //
 // A frame passes these steps:
 //
-//   - Samples times Scale. Kaldi's sounds are 16-bit numbers, so the default for
-//     sounds of -1 to 1 is 32768.
+//   - Samples times Scale. Kaldi's sounds are 16-bit numbers, so the default
+//     for sounds of -1 to 1 is 32768.
 //   - With RemoveDC, minus the mean of the frame.
 //   - With Preemphasis c, x[i] - c*x[i-1]; x[0] - c*x[0].
 //   - Times the symmetric window, and zeros up to the length of the transform,
 //     which is the next power of 2 with PowerOfTwo.
-//   - The Fourier transform in float64, rounded to complex64, and its amplitude,
-//     squared for Power 2.
+//   - The Fourier transform in float64, rounded to complex64, and its
+//     amplitude, squared for Power 2.
 //   - The sums over triangles that are straight in mels of 1127 ln(1 + f/700).
 //   - With Log, the natural logarithm of at least 2^-23.
 //   - Rounded to float32.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestFbank(t *testing.T) {
-	// The sum of squares of one frame of four samples is 16, or 4 less the mean.
+	// The sum of squares of four samples of 2 is 16, and 0 less the mean.
 	o := &Fbank{
 		SamplingRate: 1000, FrameLength: 4, FrameShift: 2, SnipEdges: true, Scale: 2, Window: WindowBoxcar, Mels: 3, Power: 2,
 		Energy: EnergyLast, RawEnergy: true,

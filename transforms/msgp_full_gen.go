@@ -144,6 +144,19 @@ func (z *FitSequence) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z FitSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *MaskSequence) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z MaskSequence) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *MaskSequence) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z MaskSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *MaskSpan) msgp() []any { return []any{&z.Axis, &z.Start, &z.Length, &z.Value} }
 
 // MarshalMsg appends the msgp form to b.
@@ -228,6 +241,19 @@ func (z *PercentileScale) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z PercentileScale) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *Preemphasis) msgp() []any { return []any{&z.Coefficient} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Preemphasis) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Preemphasis) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Coefficient")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Preemphasis) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *RandomDither) msgp() []any { return []any{&z.Amplitude} }
 
 // MarshalMsg appends the msgp form to b.
@@ -294,7 +320,7 @@ func (z *ScaleFeatures) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z ScaleFeatures) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Spectrogram) msgp() []any {
-	return []any{&z.FrameLength, &z.HopLength, &z.FFTLength, &z.Pad, &z.Scale, &z.RemoveDC, &z.Preemphasis, (*uint8)(&z.Window), &z.Periodic, (*uint8)(&z.Rule), &z.Power, &z.Root, &z.SamplingRate, &z.Mels, (*uint8)(&z.MelScale), &z.MelLow, &z.MelHigh, &z.MelTriangles, &z.MelNorm, &z.Floor, (*uint8)(&z.Log), &z.Mean, &z.Std, &z.FramesFirst}
+	return []any{&z.FrameLength, &z.HopLength, &z.FFTLength, &z.Pad, &z.Scale, &z.RemoveDC, &z.Preemphasis, (*uint8)(&z.Window), &z.Periodic, (*uint8)(&z.Rule), &z.Power, &z.Root, &z.SamplingRate, &z.Mels, (*uint8)(&z.MelScale), &z.MelLow, &z.MelHigh, &z.MelTriangles, &z.MelNorm, &z.Floor, &z.AddFloor, (*uint8)(&z.Log), &z.Mean, &z.Std, &z.FramesFirst}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -302,7 +328,7 @@ func (z Spectrogram) MarshalMsg(b []byte) ([]byte, error) { return msgpack.Appen
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Spectrogram) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "FrameLength HopLength FFTLength Pad Scale RemoveDC Preemphasis Window Periodic Rule Power Root SamplingRate Mels MelScale MelLow MelHigh MelTriangles MelNorm Floor Log Mean Std FramesFirst")
+	return msgpack.ReadTuple(b, z.msgp(), "FrameLength HopLength FFTLength Pad Scale RemoveDC Preemphasis Window Periodic Rule Power Root SamplingRate Mels MelScale MelLow MelHigh MelTriangles MelNorm Floor AddFloor Log Mean Std FramesFirst")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.

@@ -25,9 +25,12 @@ const (
 	// standard deviation of the differences, whose mean it computes anew. Sums
 	// add row by row.
 	SequenceCMVN
+	// SequenceFeatures divides x - mean of each column by its deviation, with
+	// n-1 as the divisor, plus 1e-5. Sums are torch's on processors with AVX2.
+	SequenceFeatures
 )
 
-var sequenceRuleNames = []string{"whole", "bins", "cmvn"}
+var sequenceRuleNames = []string{"whole", "bins", "cmvn", "features"}
 
 func (r SequenceRule) String() string { return enum.String("sequence rule", sequenceRuleNames, r) }
 
@@ -47,16 +50,19 @@ func (r *SequenceRule) UnmarshalText(t []byte) error {
 // more for cmvn. It keeps the description.
 //
 // All arithmetic is float32, except that sums are divided in float64 for whole
-// and bins. The variance of a constant column is 0, so cmvn divides 0 by 0
-// there, and the result is NaN, as is that of bins for a single row.
+// and bins. The variance of a constant column is 0, so cmvn
+// divides 0 by 0 there, and the result is NaN, as is that of bins and features
+// for a single row.
 //
 // Reference: transformers 5.23.0: zero_mean_unit_var_norm of
 // Wav2Vec2FeatureExtractor (whole), SeamlessM4TFeatureExtractor (bins),
-// utterance_cmvn of Speech2TextFeatureExtractor (cmvn); NumPy 2.4.6.
+// utterance_cmvn of Speech2TextFeatureExtractor (cmvn); NumPy 2.4.6. The rule
+// features is that of ParakeetFeatureExtractor with torch 2.15.0, whose sums
+// have another order on processors with AVX-512.
 type NormalizeSequence struct {
 	Rule SequenceRule `json:"rule"` // default whole
-	Mean bool         `json:"mean"` // subtract the mean; always true for whole and bins
-	Var  bool         `json:"var"`  // divide by the deviation; always true for whole and bins
+	Mean bool         `json:"mean"` // subtract the mean; always true but for cmvn
+	Var  bool         `json:"var"`  // divide by the deviation; always true but for cmvn
 }
 
 //msgp:tuple NormalizeSequence
@@ -126,6 +132,19 @@ func (o *NormalizeSequence) Apply(c *Context, dst, src []*tensor.Tensor) error {
 				out[i*columns+j] = v
 			}
 		}
+	case SequenceFeatures:
+		rows, columns := s.Shape.At(0), s.Shape.At(1)
+		work := tensor.Cast[float32](c.Scratch(4 * (2*rows + 1)))
+		column := work[:rows]
+		for j := range columns {
+			for i := range column {
+				column[i] = in[i*columns+j]
+			}
+			normalizeFeatures(column, work[rows:])
+			for i, v := range column {
+				out[i*columns+j] = v
+			}
+		}
 	default:
 		copy(out, in)
 		o.cmvn(out, s.Shape.At(0), s.Shape.At(1), tensor.Cast[float32](c.Scratch(8*s.Shape.At(1))))
@@ -189,5 +208,22 @@ func (o *NormalizeSequence) cmvn(x []float32, rows, columns int, work []float32)
 		for j, std := range sum {
 			x[i+j] /= std
 		}
+	}
+}
+
+// normalizeFeatures writes the rule features for a column. work has one number
+// more than the column: torch adds the frame behind it, which counts as 0.
+func normalizeFeatures(column, work []float32) {
+	n := float32(len(column))
+	work[len(column)] = 0
+	copy(work, column)
+	mean := dsp.TorchSum(work) / n
+	for i, x := range column {
+		d := x - mean
+		work[i] = float32(d * d)
+	}
+	std := float32(math.Sqrt(float64(dsp.TorchSum(work)/(n-1)))) + 1e-5
+	for i, x := range column {
+		column[i] = (x - mean) / std
 	}
 }

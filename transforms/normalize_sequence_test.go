@@ -12,6 +12,8 @@ func TestNormalizeSequence(t *testing.T) {
 	refusesParam(t, "want true", &NormalizeSequence{Mean: true})
 	bins := &NormalizeSequence{Rule: SequenceBins, Mean: true, Var: true}
 	refusesInput(t, "rows and columns", bins, soundOf(4))
+	bins.Rule = SequenceFeatures
+	refusesInput(t, "rows and columns", bins, soundOf(4))
 	refusesInput(t, "want float32", NewNormalizeSequence(), vector)
 	refusesInput(t, "two columns", &NormalizeSequence{Rule: SequenceCMVN}, tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(4, 1)})
 }

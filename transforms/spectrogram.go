@@ -29,7 +29,8 @@ import (
 //   - The Fourier transform, rounded to complex64, and its amplitude
 //     sqrt(re^2 + im^2), squared for Power 2.
 //   - With Mels, the sum over each filter.
-//   - The larger of this and Floor; its logarithm; minus Mean, divided by Std.
+//   - The larger of this and Floor, or their sum; its logarithm; minus Mean,
+//     divided by Std.
 //   - Rounded to float32.
 //
 // The transform has the bits of NumPy's rfft. Other references sum the filters
@@ -49,16 +50,17 @@ type Spectrogram struct {
 	Window       SpectrogramWindow `json:"window"`        // default hann
 	Periodic     bool              `json:"periodic"`      // the window's period is FrameLength, not FrameLength - 1; default true
 	Rule         SpectrogramRule   `json:"rule"`          // default complex64
-	Power        int               `json:"power"`         // 1 or 2; 1 for the rules root32 and single; default 2
-	Root         float64           `json:"root"`          // the rule root32 adds it below the root; 0 or more
+	Power        int               `json:"power"`         // 1 or 2; 1 for the rules root32, single and rounded; default 2
+	Root         float64           `json:"root"`          // the rule root32 adds it below the root, for torch it is the least value there; 0 or more
 	SamplingRate int               `json:"sampling_rate"` // samples a second, 1 to 2^24; only the mels depend on it
 	Mels         int               `json:"mels"`          // filters, 0 to 1024; 0 for none
-	MelScale     MelScale          `json:"mel_scale"`     // htk, slaney or kaldi; default slaney
+	MelScale     MelScale          `json:"mel_scale"`     // htk, slaney, kaldi, torch_htk or torch_slaney; default slaney
 	MelLow       float64           `json:"mel_low"`       // Hz where the first filter starts, 0 to MelHigh
 	MelHigh      float64           `json:"mel_high"`      // Hz where the last filter ends, up to 2^24
 	MelTriangles bool              `json:"mel_triangles"` // the filters' sides are straight in mels, not in Hz; default false
 	MelNorm      bool              `json:"mel_norm"`      // each filter is divided by half of its width (Slaney's); default true
 	Floor        float64           `json:"floor"`         // least value before the logarithm, 0 or more; default 1e-10
+	AddFloor     bool              `json:"add_floor"`     // add Floor instead of taking the larger one; default false
 	Log          SpectrogramLog    `json:"log"`           // default none
 	Mean         NumberList        `json:"mean"`          // of each row, in float64; may be empty
 	Std          NumberList        `json:"std"`           // of each row, not 0, in float64; may be empty
@@ -118,9 +120,23 @@ const (
 	// window of NumPy's float32 cosine: Gemma3nAudioFeatureExtractor, on
 	// x86-64 with AVX2. Frames need one sample more than FrameLength.
 	SpectrogramSingle = SpectrogramRule(dsp.Single)
+	// SpectrogramRounded is SpectrogramSingle with a window of float64, rounded
+	// to float32: Gemma4AudioFeatureExtractor. It takes any window.
+	SpectrogramRounded = SpectrogramRule(dsp.Rounded)
+	// SpectrogramTorch is close to torch.stft in float32, whose bits depend on
+	// the processor. It windows in float32, with torch's window, and computes
+	// on in float64, with filters rounded to float32. The amplitude of Power 1
+	// is sqrt(max(re^2 + im^2, Root)). The window is hann, hamming or boxcar.
+	// With Pad it refuses sounds of at most FFTLength/2 samples, as torch does.
+	SpectrogramTorch = SpectrogramRule(dsp.Torch)
+	// SpectrogramMixed emphasizes frames in float32, windows and transforms
+	// them in float64, and rounds to complex64, with powers and filters in
+	// float32: Phi4MultimodalFeatureExtractor, whose sums depend on the
+	// processor. Power is 2.
+	SpectrogramMixed = SpectrogramRule(dsp.Mixed)
 )
 
-var spectrogramRuleNames = []string{"complex64", "root32", "double", "single"}
+var spectrogramRuleNames = []string{"complex64", "root32", "double", "single", "rounded", "torch", "mixed"}
 
 func (r SpectrogramRule) String() string {
 	return enum.String("spectrogram rule", spectrogramRuleNames, r)
@@ -144,9 +160,13 @@ const (
 	MelHTK    = MelScale(dsp.HTK)    // 2595 log10(1 + f/700)
 	MelSlaney = MelScale(dsp.Slaney) // 3f/200 below 1000 Hz, 15 + 27 ln(f/1000) / ln 6.4 above
 	MelKaldi  = MelScale(dsp.Kaldi)  // 1127 ln(1 + f/700)
+	// MelTorchHTK and MelTorchSlaney compute the filters of htk and slaney in
+	// float32, as torchaudio's melscale_fbanks.
+	MelTorchHTK    = MelScale(dsp.TorchHTK)
+	MelTorchSlaney = MelScale(dsp.TorchSlaney)
 )
 
-var melScaleNames = []string{"htk", "slaney", "kaldi"}
+var melScaleNames = []string{"htk", "slaney", "kaldi", "torch_htk", "torch_slaney"}
 
 func (s MelScale) String() string { return enum.String("mel scale", melScaleNames, s) }
 
@@ -241,10 +261,20 @@ func (o *Spectrogram) Validate() error {
 	switch {
 	case o.Mels > 0 && o.MelLow == o.MelHigh:
 		return paramErr("mel_low is mel_high, %v, want less", o.MelLow)
-	case (o.Rule == SpectrogramRoot32 || o.Rule == SpectrogramSingle) && o.Power != 1:
+	case (o.Rule == SpectrogramRoot32 || o.Rule == SpectrogramSingle || o.Rule == SpectrogramRounded) && o.Power != 1:
 		return paramErr("power is %d, want 1 for rule %v", o.Power, o.Rule)
 	case o.Rule == SpectrogramSingle && (o.Window != WindowHann || !o.Periodic || o.RemoveDC):
 		return paramErr("rule single has a periodic window hann and no remove_dc")
+	case o.Rule == SpectrogramMixed && o.Power != 2:
+		return paramErr("power is %d, want 2 for rule mixed", o.Power)
+	case (o.Rule == SpectrogramRounded || o.Rule == SpectrogramMixed) && o.RemoveDC:
+		return paramErr("rule %v has no remove_dc", o.Rule)
+	case o.Rule == SpectrogramTorch && (o.RemoveDC || o.Preemphasis != 0):
+		return paramErr("rule torch has no remove_dc and no preemphasis")
+	case o.Rule == SpectrogramTorch && (o.Window == WindowPovey || o.Window == WindowBlackman):
+		return paramErr("window is %v, want hann, hamming or boxcar for rule torch", o.Window)
+	case o.MelScale >= MelTorchHTK && o.MelTriangles:
+		return paramErr("mel_triangles is true, want false for mel_scale %v", o.MelScale)
 	}
 	config := o.config()
 	for _, l := range []struct {
@@ -269,7 +299,7 @@ func (o *Spectrogram) config() dsp.Config {
 		Preemphasis: o.Preemphasis, Window: dsp.Window(o.Window), Periodic: o.Periodic, Rule: dsp.Rule(o.Rule),
 		Power: o.Power, Root: o.Root, Rate: o.SamplingRate,
 		Mels:  dsp.Mels{Filters: o.Mels, Scale: dsp.Scale(o.MelScale), Low: o.MelLow, High: o.MelHigh, InMel: o.MelTriangles, Norm: o.MelNorm},
-		Floor: o.Floor, Log: dsp.Logarithm(o.Log), FramesFirst: o.FramesFirst,
+		Floor: o.Floor, AddFloor: o.AddFloor, Log: dsp.Logarithm(o.Log), FramesFirst: o.FramesFirst,
 	}
 }
 

@@ -61,6 +61,10 @@ func TestSpectrogram(t *testing.T) {
 		"log":           func(o *Spectrogram) { o.Log = 9 },
 		"mean":          func(o *Spectrogram) { o.Mean = []float64{1} },
 		"std":           func(o *Spectrogram) { o.Std = make([]float64, 201) },
+		"rounded has":   func(o *Spectrogram) { o.Rule, o.Power, o.RemoveDC = SpectrogramRounded, 1, true },
+		"torch has":     func(o *Spectrogram) { o.Rule, o.Preemphasis = SpectrogramTorch, 0.9 },
+		"want hann":     func(o *Spectrogram) { o.Rule, o.Window = SpectrogramTorch, WindowPovey },
+		"mel_triangles": func(o *Spectrogram) { o.MelScale, o.MelTriangles = MelTorchHTK, true },
 	} {
 		o := NewSpectrogram(400, 160)
 		change(o)
@@ -71,6 +75,9 @@ func TestSpectrogram(t *testing.T) {
 	}
 	short := NewSpectrogram(400, 160)
 	refusesInput(t, "samples of one frame", short, soundOf(0))
+	short.Rule = SpectrogramTorch // reflects half a transform
+	refusesInput(t, "samples of one frame", short, soundOf(200))
+	short.Rule = SpectrogramComplex64
 	short.Pad = 0
 	refusesInput(t, "samples of one frame", short, soundOf(239))
 	refusesInput(t, "at most", short, soundOf(1<<30))

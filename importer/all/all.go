@@ -10,6 +10,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/importer/opencv"
 	_ "github.com/infer-prep/infer-prep/importer/tflite"
 	_ "github.com/infer-prep/infer-prep/importer/timm"
+	_ "github.com/infer-prep/infer-prep/importer/torchaudio"
 	_ "github.com/infer-prep/infer-prep/importer/torchvision"
 	_ "github.com/infer-prep/infer-prep/importer/ultralytics"
 )

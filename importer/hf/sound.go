@@ -20,6 +20,9 @@ import (
 type sound struct {
 	// refused is the reason why the class is not supported.
 	refused string
+	// bounded says that the reference's own bits depend on the processor, so
+	// that the graph is close to them, not equal.
+	bounded bool
 	// build reads the class's keys and adds the steps.
 	build func(b *soundBuilder)
 }
@@ -45,8 +48,10 @@ type soundBuilder struct {
 // with the samples of one sound and their sampling rate, and no other argument.
 // It is the class without torch's or torchaudio's transform, where it has both:
 // WhisperFeatureExtractor without torch, ASTFeatureExtractor and
-// Speech2TextFeatureExtractor without torchaudio. Every other class is an
-// ErrUnsupported that says why. UnivNet's noise_sequence, which is random, is
+// Speech2TextFeatureExtractor without torchaudio. Classes whose own bits depend
+// on the processor are bounded, not equal: Reference says so, and
+// docs/exactness.md has the distances. Every other class is an ErrUnsupported
+// that says why. UnivNet's noise_sequence, which is random, is
 // not part of the graph. The outputs have the reference's names and no batch
 // axis.
 //
@@ -133,6 +138,9 @@ func importSound(file, o *importer.Object, name string, decode bool) (*datagraph
 	}
 	c.build(b)
 	b.Reference = fmt.Sprintf("transformers %s %s, NumPy 2.4.6, samples at %d Hz", Version, name, b.rate)
+	if c.bounded {
+		b.Reference = fmt.Sprintf("transformers %s %s, torch 2.15.0, samples at %d Hz; bounded, not equal: docs/exactness.md", Version, name, b.rate)
+	}
 	if err := file.Err("hf"); err != nil {
 		return nil, err
 	}

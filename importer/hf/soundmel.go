@@ -16,6 +16,7 @@ func init() {
 	sounds["ClvpFeatureExtractor"] = sound{build: clvp}
 	sounds["UnivNetFeatureExtractor"] = sound{build: univNet}
 	sounds["Gemma3nAudioFeatureExtractor"] = sound{build: gemma3n}
+	sounds["Gemma4AudioFeatureExtractor"] = sound{build: gemma4Audio}
 	sounds["LasrFeatureExtractor"] = sound{build: lasr}
 }
 
@@ -143,7 +144,14 @@ func univNet(b *soundBuilder) {
 	}
 }
 
-func gemma3n(b *soundBuilder) {
+// gemmaKeys are the defaults of Gemma's classes.
+type gemmaKeys struct {
+	frame, low, high, preemphasis, floor float64
+	overdrive                            bool
+}
+
+// gemma reads the keys that Gemma 3n and 4 share.
+func gemma(b *soundBuilder, def gemmaKeys) *transforms.Spectrogram {
 	b.readRate(16000)
 	b.Inert("return_attention_mask") // an argument's default is true
 	mels := b.Int("feature_size", 128, 2, 1024)
@@ -155,27 +163,45 @@ func gemma3n(b *soundBuilder) {
 		}
 		return int(n)
 	}
-	frame, hop := length("frame_length_ms", 32), length("hop_length_ms", 10)
-	s := transforms.NewSpectrogram(frame, hop)
-	s.FFTLength = powerOf2(frame)
-	if b.Bool("fft_overdrive", true) {
+	s := transforms.NewSpectrogram(length("frame_length_ms", def.frame), length("hop_length_ms", 10))
+	s.FFTLength = powerOf2(s.FrameLength)
+	if b.Bool("fft_overdrive", def.overdrive) {
 		s.FFTLength *= 2
 	}
-	s.Preemphasis = b.number("preemphasis", 0.97, 0, 1)
+	s.Preemphasis = b.number("preemphasis", def.preemphasis, 0, 1)
 	if !b.Bool("preemphasis_htk_flavor", true) && s.Preemphasis != 0 {
 		b.Bad("preemphasis_htk_flavor", "true")
 	}
 	b.noDither()
 	s.Pad, s.Rule, s.Power, s.Scale = 0, transforms.SpectrogramSingle, 1, b.number("input_scale_factor", 1, 1e-30, largest)
 	s.Mels, s.MelScale, s.MelNorm = mels, transforms.MelHTK, false
-	s.MelLow, s.MelHigh = b.number("min_frequency", 125, 0, importer.MaxSide), b.number("max_frequency", 7600, 1, importer.MaxSide)
-	s.Floor, s.Log, s.FramesFirst = b.number("mel_floor", 1e-5, 0, largest), transforms.LogNatural, true
+	s.MelLow, s.MelHigh = b.number("min_frequency", def.low, 0, importer.MaxSide), b.number("max_frequency", def.high, 1, importer.MaxSide)
+	s.Floor, s.Log, s.FramesFirst = b.number("mel_floor", def.floor, 0, largest), transforms.LogNatural, true
 	s.Mean, s.Std = b.list("per_bin_mean", mels), b.list("per_bin_stddev", mels)
 	b.fit(&transforms.FitSequence{Max: 480000, Cut: true, Multiple: 128, Fill: b.fill()}, samples, samples, "mask")
+	return s
+}
+
+func gemma3n(b *soundBuilder) {
+	s := gemma(b, gemmaKeys{frame: 32, low: 125, high: 7600, preemphasis: 0.97, floor: 1e-5, overdrive: true})
 	b.features(s, samples, "input_features")
 	// A frame counts if its first sample does.
-	b.step(transforms.NewSlice(":-"+strconv.Itoa(frame)+":"+strconv.Itoa(hop)), "mask", "mask")
+	b.step(transforms.NewSlice(":-"+strconv.Itoa(s.FrameLength)+":"+strconv.Itoa(s.HopLength)), "mask", "mask")
 	b.step(transforms.NewToType(tensor.Bool), "mask", "input_features_mask")
+	b.Outputs = []string{"input_features", "input_features_mask"}
+}
+
+func gemma4Audio(b *soundBuilder) {
+	s := gemma(b, gemmaKeys{frame: 20, high: 8000, floor: 1e-3})
+	s.Rule, s.AddFloor = transforms.SpectrogramRounded, true
+	before := &transforms.FitSequence{Multiple: 1, Left: s.FrameLength / 2}
+	b.fit(before, samples, "later", "later_mask")
+	b.fit(before, "mask", "mask", "mask_rows")
+	b.features(s, "later", "features")
+	// A frame counts if the sample after its last one does.
+	b.step(transforms.NewSlice(strconv.Itoa(s.FrameLength)+"::"+strconv.Itoa(s.HopLength)), "mask", "frames")
+	b.Then(transforms.NewMaskSequence(), []string{"features", "frames"}, []string{"input_features"})
+	b.step(transforms.NewToType(tensor.Bool), "frames", "input_features_mask")
 	b.Outputs = []string{"input_features", "input_features_mask"}
 }
 

@@ -70,7 +70,7 @@ func prepareSIMD(s *Spectrogram, x []float64, in []float32) bool {
 		for i, v := range by {
 			by32[i] = float32(v)
 		}
-		emphasize32AVX2(&x[0], &s.window32[0], &by32[0], n)
+		emphasize32AVX2(&x[0], &s.kaldi32[0], &by32[0], n)
 		return true
 	}
 	var first [Lanes]float64

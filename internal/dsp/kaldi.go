@@ -71,7 +71,7 @@ func (s *Spectrogram) prepare32(frame []float64, in []float32) (energy float64) 
 		if s.Energy == RawEnergy {
 			energy += float64(float64(d) * float64(d))
 		}
-		e := float32((d - float32(c*last)) * s.window32[i])
+		e := float32((d - float32(c*last)) * s.kaldi32[i])
 		if s.Energy == WindowEnergy {
 			energy += float64(float64(e) * float64(e))
 		}

@@ -24,7 +24,20 @@ const (
 	// Single windows in float32, rounds to complex64, and computes amplitudes
 	// in float32: Gemma 3n. Frames need one sample more.
 	Single
+	// Rounded is Single with the window of float64, rounded to float32: Gemma
+	// 4.
+	Rounded
+	// Torch windows in float32 with torch's window, and computes the rest in
+	// float64, with filters rounded to float32: torch.stft, whose own rounding
+	// depends on the processor. Root is the least power below the root.
+	Torch
+	// Mixed emphasizes in float32, windows and transforms in float64, and
+	// rounds to complex64; powers and filters are rounded to float32: Phi-4.
+	Mixed
 )
+
+// gemma reports whether the rule is that of Gemma 3n or 4.
+func (r Rule) gemma() bool { return r == Single || r == Rounded }
 
 // Logarithm is the last function of a spectrogram.
 type Logarithm uint8
@@ -63,10 +76,11 @@ type Config struct {
 	Periodic    bool // the window
 	Rule        Rule
 	Power       int     // 1 or 2
-	Root        float64 // of Root32
+	Root        float64 // of Root32 and Torch
 	Rate        int     // samples a second, for the mels
 	Mels        Mels    // Filters is 0 for none
 	Floor       float64
+	AddFloor    bool // add Floor instead of taking the larger one
 	Log         Logarithm
 	FramesFirst bool // the order of axes of the result
 	// Frames32 prepares frames in float32, as Kaldi: minus the mean, the first
@@ -89,7 +103,9 @@ type Spectrogram struct {
 	bank      []filter
 	window    []float64
 	ones      []float64 // for prepareSIMD, if it can serve
-	window32  []float32 // of the rule Single, or of Frames32
+	kaldi32   []float32 // the window of Frames32
+	window32  []float32 // of rules that window in float32
+	least     float64   // of values before the logarithm
 }
 
 // NewSpectrogram returns the spectrogram of a valid configuration. mean and std
@@ -98,20 +114,34 @@ func NewSpectrogram(c Config, mean, std []float64) *Spectrogram {
 	s := &Spectrogram{Config: c, mean: mean, std: std}
 	s.fft, _ = NewFFT(c.Length)
 	s.window = c.Window.Table(c.Frame, c.Periodic)
-	if c.Rule != Single && (c.RemoveDC || c.Preemphasis != 0 || c.Frames32) && c.Energy == NoEnergy {
-		s.ones = Boxcar.Table(c.Frame, false)
-	}
 	if c.Mels.Filters > 0 {
 		s.bank = c.Mels.bank(c.Length, c.Rate)
+		if c.Rule == Torch || c.Rule == Mixed {
+			toFloat32(s.bank)
+		}
 	}
-	if c.Rule == Single {
+	switch c.Rule {
+	case Single:
 		s.window32 = hann32(c.Frame)
-	}
-	if c.Frames32 {
+	case Rounded:
 		s.window32 = make([]float32, c.Frame)
 		for i, v := range s.window {
 			s.window32[i] = float32(v)
 		}
+	case Torch:
+		s.window32 = c.Window.torch(c.Frame, c.Periodic)
+	}
+	if !c.AddFloor {
+		s.least = c.Floor
+	}
+	if c.Frames32 {
+		s.kaldi32 = make([]float32, c.Frame)
+		for i, v := range s.window {
+			s.kaldi32[i] = float32(v)
+		}
+	}
+	if s.window32 == nil && c.Rule != Mixed && (c.RemoveDC || c.Preemphasis != 0 || c.Frames32) && c.Energy == NoEnergy {
+		s.ones = Boxcar.Table(c.Frame, false)
 	}
 	return s
 }
@@ -134,7 +164,7 @@ func (c *Config) bands() int {
 
 // Frames returns the number of frames of n samples. ok is false if the
 // reference refuses so few: it has no frames of a few samples less than one
-// frame's, and the rule Single of any less.
+// frame's, and the rules Single and Rounded of any less.
 func (c *Config) Frames(n int) (frames int, ok bool) {
 	if n == 0 {
 		return 0, false
@@ -142,14 +172,21 @@ func (c *Config) Frames(n int) (frames int, ok bool) {
 	if c.Mirror {
 		return (n + c.Hop/2) / c.Hop, true
 	}
+	if c.Rule == Torch && c.Pad > 0 && n <= c.Length/2 {
+		return 0, false // torch reflects half a transform
+	}
 	n += 2*c.Pad - c.Frame
-	if c.Rule == Single {
+	if c.Rule.gemma() {
 		n--
 	}
 	if n >= 0 {
 		return 1 + n/c.Hop, true
 	}
-	return 0, c.Rule == Single || c.Rule != Double && n >= -c.Hop
+	switch c.Rule {
+	case Double, Torch, Mixed:
+		return 0, false
+	}
+	return 0, c.Rule.gemma() || n >= -c.Hop
 }
 
 // Floats returns the number of float64 and of float32 that Compute needs as
@@ -191,7 +228,7 @@ func (s *Spectrogram) Compute(dst, samples []float32, doubles []float64, singles
 		logged := false
 		if s.Log != NoLog {
 			var done bool
-			if done, logged = logSIMD(values, s.Floor, s.Log != Natural); done && !logged {
+			if done, logged = logSIMD(values, s.least, s.Log != Natural); done && !logged {
 				values = s.values(out, power, y)
 			}
 		}
@@ -204,9 +241,15 @@ func (s *Spectrogram) Compute(dst, samples []float32, doubles []float64, singles
 func (s *Spectrogram) values(out, power, y []float64) []float64 {
 	s.powers(power, y)
 	if s.bank == nil {
-		return power
+		out = power
+	} else {
+		s.mels(out, power)
 	}
-	s.mels(out, power)
+	if s.AddFloor {
+		for i := range out {
+			out[i] += s.Floor
+		}
+	}
 	return out
 }
 
@@ -257,7 +300,7 @@ func (s *Spectrogram) load(x, frame []float64, samples []float32, n int, energy 
 		clear(x[s.Frame*Lanes:])
 	}
 	done := 0
-	plain := s.Rule != Single && !s.RemoveDC && s.Preemphasis == 0 && !s.Frames32 && s.Energy == NoEnergy
+	plain := s.window32 == nil && !s.RemoveDC && s.Preemphasis == 0 && !s.Frames32 && s.Energy == NoEnergy
 	if n == Lanes && plain {
 		done = loadSIMD(x, samples, s.Hop, s.window)
 	}
@@ -267,8 +310,15 @@ func (s *Spectrogram) load(x, frame []float64, samples []float32, n int, energy 
 	for lane := range n {
 		in := samples[lane*s.Hop:][:s.Frame]
 		switch {
-		case s.Rule == Single:
+		case s.window32 != nil:
 			s.load32(x[lane:], in)
+			continue
+		case s.Rule == Mixed:
+			c, last := float32(s.Preemphasis), in[0]
+			for i, v := range in {
+				x[i*Lanes+lane] = float64(float64(v-float32(c*last)) * s.window[i])
+				last = v
+			}
 			continue
 		case !plain:
 			energy[lane] = s.prepare(frame, in)
@@ -342,7 +392,7 @@ func (s *Spectrogram) storeEnergy(dst []float32, energy []float64, first, frames
 	}
 }
 
-// load32 writes a frame by the rule Single.
+// load32 writes a frame by a rule that windows in float32.
 func (s *Spectrogram) load32(x []float64, in []float32) {
 	last, c := float32(0), float32(s.Preemphasis)
 	for i, v := range in {
@@ -390,12 +440,23 @@ func (s *Spectrogram) power(re, im float64) float64 {
 	case Root32:
 		r, i := float32(re), float32(im)
 		return float64(float32(math.Sqrt(float64(float32(r*r) + float32(i*i) + float32(s.Root)))))
-	case Single:
+	case Single, Rounded:
 		return float64(hypot32(float32(re), float32(im)))
+	case Mixed:
+		re, im = float64(float32(re)), float64(float32(im))
+		a := float32(math.Sqrt(float64(re*re) + float64(im*im)))
+		return float64(float32(a * a))
 	case Complex64:
 		re, im = float64(float32(re)), float64(float32(im))
 	}
-	a := math.Sqrt(float64(re*re) + float64(im*im))
+	p := float64(re*re) + float64(im*im)
+	if s.Rule == Torch {
+		if s.Power == 2 {
+			return p
+		}
+		return math.Sqrt(max(p, s.Root))
+	}
+	a := math.Sqrt(p)
 	if s.Power == 2 {
 		a = float64(a * a)
 	}
@@ -475,7 +536,7 @@ func (s *Spectrogram) store(dst []float32, values []float64, first, n, frames in
 // value returns a value of row j. logged says that x is its logarithm.
 func (s *Spectrogram) value(x float64, j int, logged bool) float64 {
 	if !logged {
-		x = max(x, s.Floor)
+		x = max(x, s.least)
 		switch s.Log {
 		case Natural:
 			x = Log(x)

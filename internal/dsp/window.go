@@ -55,3 +55,27 @@ func (w Window) at(i, n int) float64 {
 	}
 	return v
 }
+
+// torch returns the window of torch.hann_window, hamming_window or ones, in
+// its float32 arithmetic with cosines rounded correctly.
+func (w Window) torch(n int, periodic bool) []float32 {
+	t := make([]float32, n)
+	a, b := float32(0.5), float32(0.5)
+	if w == Hamming {
+		a, b = 0.54, 0.46
+	}
+	size := n - 1
+	if periodic {
+		size = n
+	}
+	for i := range t {
+		if n == 1 || w == Boxcar {
+			t[i] = 1
+			continue
+		}
+		step := float32(float64(2*math.Pi) / float64(size))
+		_, cos := exactmath.SinCos(float64(float32(float32(i) * step)))
+		t[i] = float32(float32(cos)*-b) + a
+	}
+	return t
+}

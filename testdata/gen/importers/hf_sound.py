@@ -81,6 +81,7 @@ CONFIGS = {
     "ASTFeatureExtractor": [{}, {"max_length": 64, "num_mel_bins": 60, "mean": -3.5, "std": 2.25}, {"do_normalize": False}],
     "Speech2TextFeatureExtractor": [{}, {"normalize_means": False, "num_mel_bins": 40}, {"normalize_vars": False}, {"do_ceptral_normalize": False}],
     "Gemma3nAudioFeatureExtractor": [{}, {"preemphasis": 0.0, "per_bin_mean": MEANS, "per_bin_stddev": [2 + m / 16 for m in MEANS]}, {"frame_length_ms": 25.0, "fft_overdrive": False, "input_scale_factor": 0.7, "feature_size": 64}],
+    "Gemma4AudioFeatureExtractor": [{}, {"preemphasis": 0.9, "fft_overdrive": True, "padding_value": 0.25}, {"per_bin_mean": MEANS, "per_bin_stddev": [2 + m / 16 for m in MEANS], "input_scale_factor": 0.7, "mel_floor": 1e-5, "frame_length_ms": 25.0}],
     "LasrFeatureExtractor": [{}, {"feature_size": 80, "hop_length": 200}],
 }
 

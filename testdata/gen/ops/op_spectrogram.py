@@ -26,7 +26,7 @@ REFERENCE = "transformers 5.23.0, NumPy 2.4.6"
 # The defaults of NewSpectrogram(400, 160).
 DEFAULTS = dict(frame_length=400, hop_length=160, fft_length=400, pad=200, scale=1, remove_dc=False, preemphasis=0, window="hann",
                 periodic=True, rule="complex64", power=2, root=0, sampling_rate=16000, mels=0, mel_scale="slaney", mel_low=0,
-                mel_high=8000, mel_triangles=False, mel_norm=True, floor=1e-10, log="none", mean=[], std=[], frames_first=False)
+                mel_high=8000, mel_triangles=False, mel_norm=True, floor=1e-10, log="none", mean=[], std=[], frames_first=False, add_floor=False)
 
 
 def reference(p, x):

@@ -1,0 +1,326 @@
+//go:build !small
+
+package torchaudio
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+const (
+	name   = "torchaudio"
+	prefix = "torchaudio.transforms."
+)
+
+func init() {
+	importer.Register(importer.Importer{
+		Name: name, Import: Import,
+		Doc:      "a list of torchaudio.transforms as JSON, as torchaudio 2.11.0 applies it",
+		Detect:   func(_ string, head []byte) bool { return strings.Contains(string(head), `"`+prefix) },
+		Backends: map[string]func([]byte) (*datagraph.Graph, error){"audio": Import, "samples": ImportSamples},
+	})
+}
+
+// Import reads the list for a graph whose input is a sound file at the sampling
+// rate of the first transform that states one. Its channels are averaged.
+func Import(data []byte) (*datagraph.Graph, error) { return load(data, true) }
+
+// ImportSamples reads the list for a graph whose input is the column samples,
+// float32 (samples) of one channel.
+func ImportSamples(data []byte) (*datagraph.Graph, error) { return load(data, false) }
+
+const (
+	samples  = "samples"
+	features = "features"
+)
+
+type builder struct {
+	*datagraph.Graph
+	rate     int                     // samples a second of the input; 0 if unknown
+	pending  *transforms.Spectrogram // not yet a step
+	finished bool                    // the values are features, and no spectrogram is pending
+	bounded  bool                    // the graph has a spectrogram
+}
+
+// known has the transforms that are supported.
+var known = map[string]func(b *builder, o *importer.Object){
+	"Resample":       (*builder).resample,
+	"Preemphasis":    (*builder).preemphasis,
+	"Spectrogram":    func(b *builder, o *importer.Object) { b.spectrogram(o) },
+	"MelSpectrogram": (*builder).melSpectrogram,
+	"MelScale":       func(b *builder, o *importer.Object) { b.melScale(o, "n_stft") },
+	"AmplitudeToDB":  (*builder).amplitudeToDB,
+}
+
+func load(data []byte, decode bool) (*datagraph.Graph, error) {
+	file, err := importer.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{Graph: &datagraph.Graph{Inputs: []datagraph.Column{{
+		Name: samples, Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown)},
+	}}}}
+	list := file.Objects("transforms")
+	if file.Has("transforms") && len(list) == 0 || !file.Has("transforms") {
+		file.Bad("transforms", "a list of one transform or more, such as torchaudio.transforms.MelSpectrogram")
+	}
+	for _, o := range list {
+		class, ok := strings.CutPrefix(o.String("type"), prefix)
+		build := known[class]
+		if !ok || build == nil {
+			text := importer.Describe(o.Peek("type")) + ", want " + prefix + "Resample, Spectrogram, MelSpectrogram, MelScale, AmplitudeToDB or Preemphasis"
+			if near := registry.Suggest(class, slices.Collect(maps.Keys(known))); near != "" {
+				text += fmt.Sprintf("; did you mean %q?", prefix+near)
+			}
+			o.InertAll()
+			o.Fail(importer.ErrUnsupported, "type", text)
+			continue
+		}
+		build(b, o)
+	}
+	b.flush()
+	if err := file.Err(name); err != nil {
+		return nil, err
+	}
+	b.Reference = "torchaudio 2.11.0, torch 2.15.0"
+	if b.rate > 0 {
+		b.Reference += fmt.Sprintf(", samples at %d Hz", b.rate)
+	}
+	if b.bounded {
+		b.Reference += "; bounded, not equal: docs/exactness.md"
+	}
+	b.Outputs = []string{b.at()}
+	if len(b.Steps) == 0 { // Resample of equal rates
+		b.Then(transforms.NewResampleSinc(1, 1), []string{samples}, []string{samples})
+	}
+	if decode {
+		if b.rate == 0 {
+			return nil, fmt.Errorf("importer: %s: %w", name, &importer.Error{
+				Kind: importer.ErrMissing, Path: "transforms", Text: "no transform states the sampling rate of a file; the backend samples needs none",
+			})
+		}
+		b.Inputs = []datagraph.Column{{Name: datagraph.Image, Desc: tensor.Encoded()}}
+		b.Steps = append([]datagraph.Step{
+			{Op: transforms.NewDecodeSound(b.rate), In: []string{datagraph.Image}, Out: []string{"channels"}},
+			{Op: transforms.NewMixMono(), In: []string{"channels"}, Out: []string{samples}},
+		}, b.Steps...)
+	}
+	return importer.Finish(name, b.Graph)
+}
+
+// at returns the column of the last values.
+func (b *builder) at() string {
+	if b.finished {
+		return features
+	}
+	return samples
+}
+
+// flush makes the pending spectrogram a step.
+func (b *builder) flush() {
+	if b.pending != nil {
+		b.Then(b.pending, []string{samples}, []string{features})
+		b.pending, b.finished = nil, true
+	}
+}
+
+// wants reports whether the values are samples, which a transform takes.
+func (b *builder) wants(o *importer.Object) bool {
+	if b.pending != nil || b.finished {
+		o.Bad("type", "no transform of samples after a spectrogram")
+		o.InertAll()
+		return false
+	}
+	return true
+}
+
+// sampled keeps the first sampling rate.
+func (b *builder) sampled(rate int) {
+	if b.rate == 0 {
+		b.rate = rate
+	}
+}
+
+func (b *builder) resample(o *importer.Object) {
+	if !b.wants(o) {
+		return
+	}
+	op := transforms.NewResampleSinc(o.Side("orig_freq", 16000), o.Side("new_freq", 16000))
+	op.Width, op.Rolloff = o.Int("lowpass_filter_width", 6, 1, 1024), number(o, "rolloff", 0.99, 1e-6, 1)
+	if m := o.String("resampling_method"); m != "" && m != "sinc_interp_hann" {
+		o.Bad("resampling_method", `"sinc_interp_hann"`)
+	}
+	null(o, "beta")
+	null(o, "dtype")
+	b.sampled(op.FromRate)
+	if op.FromRate != op.ToRate {
+		b.Then(op, []string{samples}, []string{samples})
+	}
+}
+
+func (b *builder) preemphasis(o *importer.Object) {
+	if b.wants(o) {
+		b.Then(transforms.NewPreemphasis(number(o, "coeff", 0.97, -1e30, 1e30)), []string{samples}, []string{samples})
+	}
+}
+
+// spectrogram sets the pending spectrogram. ok is false after a problem.
+func (b *builder) spectrogram(o *importer.Object) (ok bool) {
+	if !b.wants(o) {
+		return false
+	}
+	b.bounded = true
+	size := o.Int("n_fft", 400, 1, 1<<16)
+	win := size
+	if !o.Null("win_length") {
+		win = o.Int("win_length", size, 1, 1<<16)
+	}
+	hop := max(1, win/2)
+	if !o.Null("hop_length") {
+		hop = o.Side("hop_length", hop)
+	}
+	o.Inert("win_length", "hop_length", "return_complex")
+	if win > size || (size-win)%2 != 0 {
+		o.Bad("win_length", "at most n_fft, and both even or odd")
+		return false
+	}
+	s := transforms.NewSpectrogram(win, hop)
+	s.FFTLength, s.Rule, s.Pad, s.Floor = size, transforms.SpectrogramTorch, 0, 0
+	switch o.String("window_fn") {
+	case "", "torch.hann_window":
+	case "torch.hamming_window":
+		s.Window = transforms.WindowHamming
+	case "torch.ones":
+		s.Window = transforms.WindowBoxcar
+	default:
+		o.Bad("window_fn", `"torch.hann_window", "torch.hamming_window" or "torch.ones"`)
+	}
+	power := number(o, "power", 2, 1, 2)
+	if s.Power = int(power); float64(s.Power) != power {
+		o.Bad("power", "1 or 2")
+	}
+	if o.Has("normalized") && o.Peek("normalized") != false {
+		o.Bad("normalized", "false")
+	}
+	o.Inert("normalized")
+	if !o.Null("onesided") && !o.Bool("onesided", true) {
+		o.Bad("onesided", "true")
+	}
+	o.Inert("onesided")
+	null(o, "wkwargs")
+	around := o.Int("pad", 0, 0, importer.MaxSide) // zeros at each end
+	edge := (size - win) / 2                       // of each frame, outside of the window
+	mode := o.String("pad_mode")
+	switch {
+	case !o.Bool("center", true):
+		around -= edge
+	case mode == "" || mode == "reflect":
+		s.Pad = size/2 - edge
+	case mode == "constant":
+		around += size/2 - edge
+	default:
+		o.Bad("pad_mode", `"reflect" or "constant"`)
+	}
+	switch {
+	case around > 0:
+		b.Then(&transforms.FitSequence{Multiple: 1, Left: around, Right: around}, []string{samples}, []string{samples, "mask"})
+	case around < 0:
+		b.Then(transforms.NewSlice(fmt.Sprintf("%d:%d", -around, around)), []string{samples}, []string{samples})
+	}
+	b.pending = s
+	return true
+}
+
+func (b *builder) melSpectrogram(o *importer.Object) {
+	if b.spectrogram(o) {
+		b.melScale(o, "")
+	}
+}
+
+// melScale adds filters to the pending spectrogram. bins is the key of its
+// number of rows, or empty.
+func (b *builder) melScale(o *importer.Object, bins string) {
+	s := b.pending
+	if s == nil || s.Mels > 0 || s.Log != transforms.LogNone {
+		o.Bad("type", "a Spectrogram before MelScale")
+		o.InertAll()
+		return
+	}
+	s.Mels, s.SamplingRate, s.MelNorm = o.Int("n_mels", 128, 1, 1024), o.Side("sample_rate", 16000), false
+	b.sampled(s.SamplingRate)
+	s.MelLow, s.MelHigh = number(o, "f_min", 0, 0, importer.MaxSide), float64(s.SamplingRate/2)
+	if !o.Null("f_max") {
+		s.MelHigh = number(o, "f_max", s.MelHigh, 1e-3, importer.MaxSide)
+	}
+	o.Inert("f_max")
+	if bins != "" && o.Int(bins, 201, 1, 1<<16) != s.FFTLength/2+1 {
+		o.Bad(bins, fmt.Sprintf("the rows of the Spectrogram, %d", s.FFTLength/2+1))
+	}
+	if !o.Null("norm") && o.Has("norm") {
+		if o.String("norm") != "slaney" {
+			o.Bad("norm", `null or "slaney"`)
+		}
+		s.MelNorm = true
+	}
+	o.Inert("norm")
+	switch o.String("mel_scale") {
+	case "", "htk":
+		s.MelScale = transforms.MelTorchHTK
+	case "slaney":
+		s.MelScale = transforms.MelTorchSlaney
+	default:
+		o.Bad("mel_scale", `"htk" or "slaney"`)
+	}
+}
+
+func (b *builder) amplitudeToDB(o *importer.Object) {
+	s := b.pending
+	if s == nil || s.Log != transforms.LogNone {
+		o.Bad("type", "a Spectrogram or MelSpectrogram before AmplitudeToDB")
+		o.InertAll()
+		return
+	}
+	want := map[int]string{1: "magnitude", 2: "power"}[s.Power]
+	if stype := o.String("stype"); stype != want && (stype != "" || want != "power") {
+		o.Bad("stype", fmt.Sprintf("%q, for power %d", want, s.Power))
+	}
+	s.Floor, s.Log = 1e-10, transforms.LogDecibel
+	if o.Has("top_db") && !o.Null("top_db") {
+		scale := transforms.NewScaleFeatures(0, 1)
+		scale.Range = number(o, "top_db", 80, 1e-3, 1e6)
+		b.flush()
+		b.Then(scale, []string{features}, []string{features})
+	}
+	o.Inert("top_db")
+	b.flush()
+}
+
+// number reads a number of low to high.
+func number(o *importer.Object, key string, def, low, high float64) float64 {
+	v, ok := o.Get(key)
+	if !ok {
+		return def
+	}
+	f, ok := importer.Float(v)
+	if !ok || !(f >= low && f <= high) {
+		o.Bad(key, fmt.Sprintf("a number of %v to %v", low, high))
+		return def
+	}
+	return f
+}
+
+// null refuses a value of a key.
+func null(o *importer.Object, key string) {
+	if o.Has(key) && !o.Null(key) {
+		o.Bad(key, "null")
+	}
+	o.Inert(key)
+}
