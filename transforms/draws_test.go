@@ -132,6 +132,9 @@ func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
 			d.in.DType = tensor.Float32
 		}
 	}
+	if i.In[0] == soundColumn[0] {
+		d.in = tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(k.Height, k.Width)}
+	}
 	if k.File != "" {
 		b, err := os.ReadFile(filepath.Join("..", "testdata", "images", k.File))
 		require.NoError(t, err)

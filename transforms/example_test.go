@@ -39,10 +39,14 @@ func exampleRun(op Op, in ...*tensor.Tensor) []*tensor.Tensor {
 	return dst
 }
 
-// exampleDraw returns the ops that a random op draws for an 8 x 6 image.
+// exampleDraw returns the ops that a random op draws for an 8 x 6 image, or for
+// a matrix of that size if it is one of sounds.
 func exampleDraw(op Random, ordinal uint64) OpList {
 	d := NewDraw(NewContext(codec.DefaultLimits()))
 	in := []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 6, 8, 3)}
+	if InfoOf(op).In[0] == soundColumn[0] {
+		in[0] = tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(6, 8)}
+	}
 	ops, err := d.Run(op, rng.NewKey(1, 0, "example").At(ordinal), in, nil)
 	if err != nil {
 		panic(err)

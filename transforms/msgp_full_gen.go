@@ -6,6 +6,34 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/internal/msgpack"
 
+func (z *CMVN) msgp() []any { return []any{&z.Var, &z.Frames, &z.Sums, &z.Squares} }
+
+// MarshalMsg appends the msgp form to b.
+func (z CMVN) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *CMVN) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Var Frames Sums Squares")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z CMVN) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *DCT) msgp() []any {
+	return []any{&z.Coefficients, &z.Ortho, &z.Lifter, &z.LifterFrom, &z.Energy, &z.HTK, &z.FramesFirst, (*uint8)(&z.Rule)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z DCT) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *DCT) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Coefficients Ortho Lifter LifterFrom Energy HTK FramesFirst Rule")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z DCT) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *DataMask) msgp() []any { return []any{&z.NoData, &z.NaN, (*uint8)(&z.Rule)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -60,6 +88,47 @@ func (z *DecodeSound) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z DecodeSound) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *Deltas) msgp() []any { return []any{&z.Window, &z.Order, &z.Append, &z.FramesFirst} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Deltas) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Deltas) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Window Order Append FramesFirst")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Deltas) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *Dither) msgp() []any { return []any{&z.Amplitude, &z.Key} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Dither) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Dither) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Amplitude Key")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Dither) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *Fbank) msgp() []any {
+	return []any{&z.SamplingRate, &z.FrameLength, &z.FrameShift, &z.SnipEdges, &z.Scale, &z.RemoveDC, &z.Preemphasis, (*uint8)(&z.Window), &z.PowerOfTwo, &z.Mels, &z.MelLow, &z.MelHigh, &z.Power, &z.Log, (*uint8)(&z.Energy), &z.RawEnergy, &z.EnergyFloor, (*uint8)(&z.Rule)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z Fbank) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Fbank) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "SamplingRate FrameLength FrameShift SnipEdges Scale RemoveDC Preemphasis Window PowerOfTwo Mels MelLow MelHigh Power Log Energy RawEnergy EnergyFloor Rule")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Fbank) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *FitSequence) msgp() []any {
 	return []any{&z.Max, &z.Cut, &z.Length, &z.Chunk, &z.Stride, &z.Multiple, &z.Left, &z.Right, (*uint8)(&z.Mode), &z.AtStart, &z.Fill}
 }
@@ -87,6 +156,19 @@ func (z *MaskSequence) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z MaskSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *MaskSpan) msgp() []any { return []any{&z.Axis, &z.Start, &z.Length, &z.Value} }
+
+// MarshalMsg appends the msgp form to b.
+func (z MaskSpan) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *MaskSpan) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Axis Start Length Value")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z MaskSpan) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *MixMono) msgp() []any { return []any{} }
 
@@ -171,6 +253,32 @@ func (z *Preemphasis) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Preemphasis) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *RandomDither) msgp() []any { return []any{&z.Amplitude} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomDither) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomDither) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Amplitude")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomDither) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *RandomMaskSpan) msgp() []any { return []any{&z.Axis, &z.Longest, &z.Fraction, &z.Value} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomMaskSpan) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomMaskSpan) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Axis Longest Fraction Value")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomMaskSpan) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResamplePoly) msgp() []any { return []any{&z.FromRate, &z.ToRate} }
 

@@ -3,6 +3,7 @@ package all
 
 import (
 	_ "github.com/infer-prep/infer-prep/importer/hf"
+	_ "github.com/infer-prep/infer-prep/importer/kaldi"
 	_ "github.com/infer-prep/infer-prep/importer/keras"
 	_ "github.com/infer-prep/infer-prep/importer/mindir"
 	_ "github.com/infer-prep/infer-prep/importer/onnx"

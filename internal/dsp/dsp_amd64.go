@@ -45,6 +45,64 @@ func loadSIMD(x []float64, in []float32, hop int, window []float64) int {
 	return n
 }
 
+// prepareSIMD prepares Lanes whole frames as Spectrogram.prepare does, without
+// an energy.
+func prepareSIMD(s *Spectrogram, x []float64, in []float32) bool {
+	n := s.Frame
+	done := loadSIMD(x, in, s.Hop, s.ones[:n])
+	if done == 0 {
+		return false
+	}
+	for i := done; i < n; i++ {
+		for lane := range Lanes {
+			x[i*Lanes+lane] = float64(in[lane*s.Hop+i])
+		}
+	}
+	by := [Lanes + 1]float64{Lanes: s.Preemphasis}
+	if s.RemoveDC {
+		sum := lanesSum(x[:n*Lanes])
+		for lane, v := range sum {
+			by[lane] = v / float64(n)
+		}
+	}
+	if s.Frames32 {
+		var by32 [Lanes + 1]float32
+		for i, v := range by {
+			by32[i] = float32(v)
+		}
+		emphasize32AVX2(&x[0], &s.kaldi32[0], &by32[0], n)
+		return true
+	}
+	var first [Lanes]float64
+	for lane := range first {
+		first[lane] = float64(float64((x[lane]-by[lane])*(1-s.Preemphasis)) * s.window[0])
+	}
+	emphasizeAVX2(&x[0], &s.window[0], &by[0], n)
+	copy(x, first[:])
+	return true
+}
+
+// lanesSum is PairwiseSum of each lane.
+func lanesSum(x []float64) (sum [Lanes]float64) {
+	n := len(x) / Lanes
+	switch {
+	case n < 8:
+		for i, v := range x[:n*Lanes] {
+			sum[i%Lanes] += v
+		}
+	case n <= 128:
+		sumAVX2(&sum[0], &x[0], n)
+	default:
+		half := n / 2
+		half -= half % 8
+		a, b := lanesSum(x[:half*Lanes]), lanesSum(x[half*Lanes:])
+		for i := range sum {
+			sum[i] = a[i] + b[i]
+		}
+	}
+	return sum
+}
+
 // powersSIMD writes n powers of complex numbers.
 func powersSIMD(dst, x []float64, n int) bool {
 	if n == 0 || !cpu.Has(cpu.AVX2) {

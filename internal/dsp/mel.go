@@ -25,6 +25,8 @@ type Mels struct {
 	InMel bool
 	// Norm divides each filter by half of its width.
 	Norm bool
+	// Table is the arithmetic. Scale, InMel and Norm belong to DoubleTable.
+	Table MelTable
 }
 
 // filter is a filter without the zeros around it.
@@ -72,6 +74,9 @@ func linspace(low, high float64, i, n int) float64 {
 // bank returns the filters for the bins of a transform of n numbers, with the
 // arithmetic of transformers' mel_filter_bank.
 func (m Mels) bank(n, rate int) []filter {
+	if m.Table != DoubleTable {
+		return m.bank32(n, rate)
+	}
 	if m.Scale == TorchHTK || m.Scale == TorchSlaney {
 		return m.torchBank(n, rate)
 	}
@@ -106,20 +111,6 @@ func (m Mels) bank(n, rate int) []filter {
 		}
 	}
 	return bank
-}
-
-// add sets the weight of a bin, in ascending order of bins.
-func (d *filter) add(bin int, w float64) {
-	if w == 0 {
-		return
-	}
-	if len(d.weights) == 0 {
-		d.first = bin
-	}
-	for d.first+len(d.weights) < bin { // no triangle has a gap
-		d.weights = append(d.weights, 0)
-	}
-	d.weights = append(d.weights, w)
 }
 
 // toFloat32 rounds the weights to float32.

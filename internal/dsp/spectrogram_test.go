@@ -33,6 +33,19 @@ func configs() []Config {
 	add(func(c *Config) { c.Frame, c.Length, c.Rule, c.Power = 225, 225, Root32, 1 })
 	add(func(c *Config) { c.Frame, c.Length, c.Rule, c.Power, c.Mels.Scale = 400, 600, Single, 1, HTK })
 	add(func(c *Config) { c.Frame, c.Hop, c.Length, c.Pad = 3, 1, 7+1, 1 })
+	add(func(c *Config) {
+		c.Length, c.Pad, c.Scale, c.RemoveDC, c.Frames32, c.Preemphasis, c.FramesFirst = 512, 0, 32768, true, true, 0.97, true
+		c.Mels = Mels{Filters: 40, Low: 20, High: 8000, Table: KaldiTable}
+	})
+	add(func(c *Config) {
+		c.Pad, c.Mirror, c.Frames32, c.Energy, c.Mels.Table = 0, true, true, WindowEnergy, TorchaudioTable
+	})
+	add(func(c *Config) {
+		c.Pad, c.Mirror, c.Energy, c.RemoveDC, c.EnergyFloor = 0, true, RawEnergy, true, 1
+	})
+	add(func(c *Config) {
+		c.Pad, c.Mirror, c.Energy, c.EnergyLast, c.Preemphasis, c.FramesFirst = 0, true, WindowEnergy, true, 0.5, true
+	})
 	return list
 }
 

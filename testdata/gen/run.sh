@@ -74,6 +74,8 @@ case ${1-} in
   requirements=(requirements-scipy.txt $root/parity/requirements-no-deps.txt) scripts=(ops/warp_box.py ops/resize_zoom.py) ;;
 --sound) # what libsndfile reads and SciPy resamples
   requirements=(requirements-sound.txt) scripts=(codecs/sounds.py codecs/mp3.py ops/sound_ops.py) ;;
+--fbank) # Kaldi's features, and how far their references are from themselves
+  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-fbank.txt scripts=(ops/fbank.py ops/kaldi.py) ;;
 --torchaudio) # what torchaudio resamples, and feature extractors that compute with torch
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchaudio.txt scripts=(ops/resample_sinc.py importers/hf_sound_bounded.py importers/importers_torchaudio.py) ;;
 --keras) # what Keras gives for importer/keras
