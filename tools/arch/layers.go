@@ -225,7 +225,7 @@ var Layers = []Layer{
 		{Path: "records/tfexample", May: []string{"internal/protowire", "internal/sorts", "records", "records/tfrecord", "store", "tensor"}},
 		{Path: "records/webdataset", May: []string{"records", "rng", "store", "tensor", compress}},
 		{Path: "records/all", May: []string{"records/kaldi", "records/mds", "records/mindrecord", "records/mxnet", "records/tfexample", "records/tfrecord", "records/webdataset"}},
-		{Path: "pack", May: []string{"codec", "codec/jpeg", "datagraph", "internal/bom", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress, "internal/sorts"}},
+		{Path: "pack", May: []string{"codec", "codec/jpeg", "datagraph", "internal/bom", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "sound", "store", "tensor", "transforms", compress, "internal/sorts"}},
 	}},
 	{"datasets", []Package{
 		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
@@ -335,7 +335,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/cli/bundle", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "codec", "datagraph", "datagraph/diff", "device", "device/cpu", "internal/bom", "internal/newfile", "internal/paths", "internal/registry", "job", "modelbundle", "onnx", "store", "tensor", "transforms", cobra}},
 		{Path: "cmd/internal/cli/graph", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "codec", "datagraph", "dataset", "importer", "importer/hf", "importer/hf/tokens", "importer/hf/video", "importer/mindir", "internal/coverage", "internal/newfile", "internal/opdoc", "internal/paths", "internal/registry", "job", "onnx", "store", "tensor", "transforms", cobra, gift, ximage, "tensor/npz", "internal/sorts"}},
 		{Path: "cmd/internal/cli/diff", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/graph", "cmd/internal/cli/source", "codec", "datagraph", "datagraph/diff", "importer", "internal/newfile", "internal/paths", "internal/pipe", "job", "store", "tensor", cobra, "tensor/npz"}},
-		{Path: "cmd/internal/cli/pack", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "codec", "codec/jpeg", "importer", "internal/newfile", "internal/paths", "pack", "recordio/imagerecord", "store", cobra}},
+		{Path: "cmd/internal/cli/pack", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "codec", "codec/jpeg", "datagraph", "importer", "internal/newfile", "internal/paths", "pack", "recordio/imagerecord", "store", cobra}},
 		{Path: "cmd/internal/cli/run", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "codec", "datagraph", "device", "device/cpu", Root, "internal/bom", "internal/paths", "internal/pipe", "job", "store", "tensor", "transforms", cobra, term, "importer", "importer/hf/video", "importer/hf/video/clip", "internal/newfile", "cmd/internal/tileindex", "codec/tiff", "internal/tilegrid"}},
 		{Path: "cmd/internal/cli/stitch", May: []string{"cmd/internal/cli/command", "cmd/internal/cog", "cmd/internal/tileindex", "codec", "internal/newfile", "internal/paths", "store", "tensor", "tensor/npz", cobra}},
 		{Path: "cmd/internal/cli/sizes", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "cmd/internal/outline", "datagraph", "importer/preset", "internal/paths", "job", "store", "tensor", cobra}},
