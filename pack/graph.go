@@ -118,9 +118,9 @@ func (m *tensorMaker) length(ctx context.Context, file []byte, axis int) (n floa
 	return n, err
 }
 
-// Transform returns samples that have the tensors that a graph makes of the
-// samples' files: the fields OUTPUT.npy, as "infer-prep run --format webdataset"
-// writes them, in place of the file. The other fields remain, such as labels.
+// Transform returns samples with the tensors that a graph makes of the samples'
+// files: the fields OUTPUT.npy, as "infer-prep run --format webdataset" writes
+// them, in place of the file. The other fields remain, such as labels.
 //
 // The file is the field whose first bytes are those of a sound, if the graph
 // decodes sounds, or else of an image. A sample that has none or several is an

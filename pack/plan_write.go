@@ -61,8 +61,8 @@ type PlanInput struct {
 	// Default: the folder of the list or manifest.
 	Root string
 	// Exts lists the extensions of InputImages and InputClasses, in lower case
-	// and with the dot. Default: those of ClassSamples, or those of sounds if the
-	// plan's graph decodes sounds.
+	// and with the dot. Default: those of ClassSamples, or those of sounds if
+	// the plan's graph decodes sounds.
 	Exts []string
 	// Usage selects the images of a manifest. Default: train.
 	Usage string
