@@ -60,7 +60,9 @@ class Cases:
 def file(x, rate, format, subtype, **options):
     f = io.BytesIO()
     sf.write(f, x, rate, format=format, subtype=subtype, **options)
-    return f.getvalue()
+    b = f.getvalue()
+    at = b.find(b"PEAK") + 12  # the chunk has the time of writing
+    return b if at == 11 else b[:at] + bytes(4) + b[at + 4:]
 
 
 def chunk(name, data, size=None, order="<"):
