@@ -6,6 +6,21 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/internal/msgpack"
 
+func (z *DCT) msgp() []any {
+	return []any{&z.Coefficients, &z.Ortho, &z.Lifter, &z.LifterFrom, &z.Energy, &z.HTK, &z.FramesFirst}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z DCT) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *DCT) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Coefficients Ortho Lifter LifterFrom Energy HTK FramesFirst")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z DCT) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *DataMask) msgp() []any { return []any{&z.NoData, &z.NaN, (*uint8)(&z.Rule)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -59,6 +74,21 @@ func (z *DecodeSound) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z DecodeSound) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *Fbank) msgp() []any {
+	return []any{&z.SamplingRate, &z.FrameLength, &z.FrameShift, &z.SnipEdges, &z.Scale, &z.RemoveDC, &z.Preemphasis, (*uint8)(&z.Window), &z.PowerOfTwo, &z.Mels, &z.MelLow, &z.MelHigh, &z.Power, &z.Log, (*uint8)(&z.Energy), &z.RawEnergy, &z.EnergyFloor}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z Fbank) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Fbank) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "SamplingRate FrameLength FrameShift SnipEdges Scale RemoveDC Preemphasis Window PowerOfTwo Mels MelLow MelHigh Power Log Energy RawEnergy EnergyFloor")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Fbank) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *FitSequence) msgp() []any {
 	return []any{&z.Max, &z.Cut, &z.Length, &z.Chunk, &z.Stride, &z.Multiple, &z.Left, &z.Right, (*uint8)(&z.Mode), &z.AtStart, &z.Fill}

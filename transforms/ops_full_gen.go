@@ -7,10 +7,12 @@ package transforms
 // fullOps returns the ops that builds with the tag small leave out.
 func fullOps() []Op {
 	return []Op{
+		(*DCT)(nil),
 		(*DataMask)(nil),
 		(*DecodeNative)(nil),
 		(*DecodePCM)(nil),
 		(*DecodeSound)(nil),
+		(*Fbank)(nil),
 		(*FitSequence)(nil),
 		(*MixMono)(nil),
 		(*NormalizeSequence)(nil),

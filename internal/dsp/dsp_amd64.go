@@ -45,6 +45,57 @@ func loadSIMD(x []float64, in []float32, hop int, window []float64) int {
 	return n
 }
 
+// prepareSIMD prepares Lanes whole frames as Spectrogram.prepare does: minus the
+// mean, if that is wanted, minus c times the number before, times the window.
+// ones has a 1 for each number.
+func prepareSIMD(x []float64, in []float32, hop int, window, ones []float64, dc bool, c float64) bool {
+	n := len(window)
+	done := loadSIMD(x, in, hop, ones[:n])
+	if done == 0 {
+		return false
+	}
+	for i := done; i < n; i++ {
+		for lane := range Lanes {
+			x[i*Lanes+lane] = float64(in[lane*hop+i])
+		}
+	}
+	by := [Lanes + 1]float64{Lanes: c}
+	if dc {
+		sum := lanesSum(x[:n*Lanes])
+		for lane, v := range sum {
+			by[lane] = v / float64(n)
+		}
+	}
+	var first [Lanes]float64
+	for lane := range first {
+		first[lane] = float64(float64((x[lane]-by[lane])*(1-c)) * window[0])
+	}
+	emphasizeAVX2(&x[0], &window[0], &by[0], n)
+	copy(x, first[:])
+	return true
+}
+
+// lanesSum is PairwiseSum of each lane.
+func lanesSum(x []float64) (sum [Lanes]float64) {
+	n := len(x) / Lanes
+	switch {
+	case n < 8:
+		for i, v := range x[:n*Lanes] {
+			sum[i%Lanes] += v
+		}
+	case n <= 128:
+		sumAVX2(&sum[0], &x[0], n)
+	default:
+		half := n / 2
+		half -= half % 8
+		a, b := lanesSum(x[:half*Lanes]), lanesSum(x[half*Lanes:])
+		for i := range sum {
+			sum[i] = a[i] + b[i]
+		}
+	}
+	return sum
+}
+
 // powersSIMD writes n powers of complex numbers.
 func powersSIMD(dst, x []float64, n int) bool {
 	if n == 0 || !cpu.Has(cpu.AVX2) {

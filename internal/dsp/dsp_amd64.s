@@ -484,6 +484,84 @@ numbers:
 	VZEROUPPER
 	RET
 
+// func sumAVX2(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·sumAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD 96(CX), Y3
+	VMOVUPD 128(CX), Y4
+	VMOVUPD 160(CX), Y5
+	VMOVUPD 192(CX), Y6
+	VMOVUPD 224(CX), Y7
+
+eights:
+	ADDQ   $0x00000100, CX
+	SUBQ   $0x08, DX
+	CMPQ   DX, $0x08
+	JLT    last
+	VADDPD (CX), Y0, Y0
+	VADDPD 32(CX), Y1, Y1
+	VADDPD 64(CX), Y2, Y2
+	VADDPD 96(CX), Y3, Y3
+	VADDPD 128(CX), Y4, Y4
+	VADDPD 160(CX), Y5, Y5
+	VADDPD 192(CX), Y6, Y6
+	VADDPD 224(CX), Y7, Y7
+	JMP    eights
+
+last:
+	VADDPD Y1, Y0, Y0
+	VADDPD Y3, Y2, Y1
+	VADDPD Y1, Y0, Y0
+	VADDPD Y5, Y4, Y1
+	VADDPD Y7, Y6, Y2
+	VADDPD Y2, Y1, Y1
+	VADDPD Y1, Y0, Y0
+
+ones:
+	DECQ   DX
+	JLT    end
+	VADDPD (CX), Y0, Y0
+	ADDQ   $0x20, CX
+	JMP    ones
+
+end:
+	VMOVUPD Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func emphasizeAVX2(x *float64, window *float64, by *float64, n int)
+// Requires: AVX
+TEXT ·emphasizeAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         window+8(FP), CX
+	MOVQ         by+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VMOVUPD      (DX), Y0
+	VBROADCASTSD 32(DX), Y1
+	VXORPD       Y2, Y2, Y2
+
+emphasize:
+	VMOVUPD      (AX), Y3
+	VSUBPD       Y0, Y3, Y3
+	VMULPD       Y2, Y1, Y2
+	VSUBPD       Y2, Y3, Y4
+	VMOVAPD      Y3, Y2
+	VBROADCASTSD (CX), Y3
+	VMULPD       Y3, Y4, Y3
+	VMOVUPD      Y3, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x08, CX
+	DECQ         BX
+	JNZ          emphasize
+	VZEROUPPER
+	RET
+
 // func powersAVX2(dst *float64, x *float64, n int)
 // Requires: AVX
 TEXT ·powersAVX2(SB), NOSPLIT, $0-24

@@ -25,6 +25,17 @@ func radix5AVX2(c *float64, h *float64, l1 int, ido int, twiddles *float64)
 //go:noescape
 func loadAVX2(x *float64, in *float32, hop int, window *float64, n int)
 
+// sumAVX2 writes the sums of n numbers of four lanes, at least 8, by eight accumulators.
+//
+//go:noescape
+func sumAVX2(dst *float64, x *float64, n int)
+
+// emphasizeAVX2 replaces n numbers of four lanes, at least 1. It subtracts the four numbers at by,
+// then by[4] times the number before, and multiplies by the window.
+//
+//go:noescape
+func emphasizeAVX2(x *float64, window *float64, by *float64, n int)
+
 // powersAVX2 writes n powers of complex numbers, rounded to complex64, at least 1.
 //
 //go:noescape

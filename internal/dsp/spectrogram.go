@@ -37,24 +37,44 @@ const (
 	Decibel           // 10 log10 of powers, 20 log10 of amplitudes
 )
 
+// Energy is the logarithm of a frame's sum of squares, as Kaldi computes it.
+type Energy uint8
+
+// The energies.
+const (
+	NoEnergy     Energy = iota
+	RawEnergy           // after RemoveDC
+	WindowEnergy        // after the window
+)
+
 // Config describes a spectrogram. Every step is that of package transforms' op
 // spectrogram.
 type Config struct {
 	Frame, Hop, Length int // samples of a frame, between frames, and of the transform
 	Pad                int // samples that are reflected at each end before frames are taken
-	Scale              float64
-	RemoveDC           bool
-	Preemphasis        float64
-	Window             Window
-	Periodic           bool // the window
-	Rule               Rule
-	Power              int     // 1 or 2
-	Root               float64 // of Root32
-	Rate               int     // samples a second, for the mels
-	Mels               Mels    // Filters is 0 for none
-	Floor              float64
-	Log                Logarithm
-	FramesFirst        bool // the order of axes of the result
+	// Mirror centres frame i at sample (i+1/2)*Hop, for 1 frame every Hop
+	// samples. Samples beyond the ends are mirrored, with the ends repeated.
+	// Pad is 0 then.
+	Mirror      bool
+	Scale       float64
+	RemoveDC    bool
+	Preemphasis float64
+	Window      Window
+	Periodic    bool // the window
+	Rule        Rule
+	Power       int     // 1 or 2
+	Root        float64 // of Root32
+	Rate        int     // samples a second, for the mels
+	Mels        Mels    // Filters is 0 for none
+	Floor       float64
+	Log         Logarithm
+	FramesFirst bool // the order of axes of the result
+	// Energy is a row before the others, or after them with EnergyLast. It has
+	// neither Floor nor Log, but the least value ln(EnergyFloor) if that is not
+	// 0. It is never below ln(2^-23).
+	Energy      Energy
+	EnergyFloor float64
+	EnergyLast  bool
 }
 
 // Spectrogram computes spectrograms. It is safe for concurrent use.
@@ -64,6 +84,7 @@ type Spectrogram struct {
 	fft       *FFT
 	bank      []filter
 	window    []float64
+	ones      []float64 // for prepareSIMD, if it can serve
 	window32  []float32 // of the rule Single
 }
 
@@ -73,6 +94,9 @@ func NewSpectrogram(c Config, mean, std []float64) *Spectrogram {
 	s := &Spectrogram{Config: c, mean: mean, std: std}
 	s.fft, _ = NewFFT(c.Length)
 	s.window = c.Window.Table(c.Frame, c.Periodic)
+	if c.Rule != Single && (c.RemoveDC || c.Preemphasis != 0) && c.Energy == NoEnergy {
+		s.ones = Boxcar.Table(c.Frame, false)
+	}
 	if c.Mels.Filters > 0 {
 		s.bank = c.Mels.bank(c.Length, c.Rate)
 	}
@@ -84,6 +108,14 @@ func NewSpectrogram(c Config, mean, std []float64) *Spectrogram {
 
 // Rows returns the number of values of a frame.
 func (c *Config) Rows() int {
+	if c.Energy != NoEnergy {
+		return c.bands() + 1
+	}
+	return c.bands()
+}
+
+// bands returns the number of values of a frame's spectrum.
+func (c *Config) bands() int {
 	if c.Mels.Filters > 0 {
 		return c.Mels.Filters
 	}
@@ -96,6 +128,9 @@ func (c *Config) Rows() int {
 func (c *Config) Frames(n int) (frames int, ok bool) {
 	if n == 0 {
 		return 0, false
+	}
+	if c.Mirror {
+		return (n + c.Hop/2) / c.Hop, true
 	}
 	n += 2*c.Pad - c.Frame
 	if c.Rule == Single {
@@ -110,7 +145,11 @@ func (c *Config) Frames(n int) (frames int, ok bool) {
 // Floats returns the number of float64 and of float32 that Compute needs as
 // work for n samples.
 func (s *Spectrogram) Floats(n int) (doubles, singles int) {
-	doubles = 2*s.Length*Lanes + (s.Length/2+1)*Lanes + s.Frame + s.Rows()*Lanes
+	doubles = 2*s.Length*Lanes + (s.Length/2+1)*Lanes + s.Frame + s.bands()*Lanes
+	if s.Mirror {
+		frames, _ := s.Frames(n)
+		return doubles, max(frames-1, 0)*s.Hop + s.Frame
+	}
 	if s.Pad > 0 || s.Scale != 1 {
 		singles = n + 2*s.Pad
 	}
@@ -120,8 +159,11 @@ func (s *Spectrogram) Floats(n int) (doubles, singles int) {
 // Compute writes the spectrogram of samples, Frames(len(samples)) times Rows()
 // values, to dst. The work has at least the lengths of Floats.
 func (s *Spectrogram) Compute(dst, samples []float32, doubles []float64, singles []float32) {
-	rows := s.Rows()
+	bands := s.bands()
 	frames, _ := s.Frames(len(samples))
+	if frames == 0 {
+		return
+	}
 	samples = s.padded(samples, singles)
 	take := func(n int) []float64 {
 		t := doubles[:n:n]
@@ -129,10 +171,11 @@ func (s *Spectrogram) Compute(dst, samples []float32, doubles []float64, singles
 		return t
 	}
 	x, work := take(s.Length*Lanes), take(s.Length*Lanes)
-	power, frame, out := take((s.Length/2+1)*Lanes), take(s.Frame), take(rows*Lanes)
+	power, frame, out := take((s.Length/2+1)*Lanes), take(s.Frame), take(bands*Lanes)
+	var energy [Lanes]float64
 	for first := 0; first < frames; first += Lanes {
 		n := min(Lanes, frames-first)
-		s.load(x, frame, samples[first*s.Hop:], n)
+		s.load(x, frame, samples[first*s.Hop:], n, &energy)
 		y := s.fft.Transform(x, work)
 		values := s.values(out, power, y)
 		logged := false
@@ -143,6 +186,7 @@ func (s *Spectrogram) Compute(dst, samples []float32, doubles []float64, singles
 			}
 		}
 		s.store(dst, values, first, n, frames, logged)
+		s.storeEnergy(dst, energy[:n], first, frames)
 	}
 }
 
@@ -158,6 +202,9 @@ func (s *Spectrogram) values(out, power, y []float64) []float64 {
 
 // padded returns the scaled samples with the reflected ones around them.
 func (s *Spectrogram) padded(samples, singles []float32) []float32 {
+	if s.Mirror {
+		return s.mirrored(samples, singles)
+	}
 	if s.Pad == 0 && s.Scale == 1 {
 		return samples
 	}
@@ -175,17 +222,37 @@ func (s *Spectrogram) padded(samples, singles []float32) []float32 {
 	return p
 }
 
+// mirrored returns the scaled samples of all frames with Mirror.
+func (s *Spectrogram) mirrored(samples, singles []float32) []float32 {
+	n := len(samples)
+	frames, _ := s.Frames(n)
+	p := singles[:(frames-1)*s.Hop+s.Frame]
+	scale, left := float32(s.Scale), s.Frame/2-s.Hop/2
+	for i := range p {
+		at := (i - left) % (2 * n)
+		if at < 0 {
+			at += 2 * n
+		}
+		p[i] = float32(samples[min(at, 2*n-1-at)] * scale)
+	}
+	return p
+}
+
 // load writes the windowed frames to the lanes of x, and zeros to other lanes
-// and behind the frames.
-func (s *Spectrogram) load(x, frame []float64, samples []float32, n int) {
+// and behind the frames. energy gets the sums of squares, if they are wanted.
+func (s *Spectrogram) load(x, frame []float64, samples []float32, n int, energy *[Lanes]float64) {
 	if n < Lanes {
 		clear(x)
 	} else {
 		clear(x[s.Frame*Lanes:])
 	}
 	done := 0
-	if n == Lanes && s.Rule != Single && !s.RemoveDC && s.Preemphasis == 0 {
+	plain := s.Rule != Single && !s.RemoveDC && s.Preemphasis == 0 && s.Energy == NoEnergy
+	if n == Lanes && plain {
 		done = loadSIMD(x, samples, s.Hop, s.window)
+	}
+	if n == Lanes && s.ones != nil && prepareSIMD(x, samples, s.Hop, s.window, s.ones, s.RemoveDC, s.Preemphasis) {
+		return
 	}
 	for lane := range n {
 		in := samples[lane*s.Hop:][:s.Frame]
@@ -193,10 +260,10 @@ func (s *Spectrogram) load(x, frame []float64, samples []float32, n int) {
 		case s.Rule == Single:
 			s.load32(x[lane:], in)
 			continue
-		case s.RemoveDC || s.Preemphasis != 0:
-			s.prepare(frame, in)
+		case !plain:
+			energy[lane] = s.prepare(frame, in)
 			for i, v := range frame {
-				x[i*Lanes+lane] = float64(v * s.window[i])
+				x[i*Lanes+lane] = v
 			}
 			continue
 		}
@@ -206,8 +273,9 @@ func (s *Spectrogram) load(x, frame []float64, samples []float32, n int) {
 	}
 }
 
-// prepare removes the mean of a frame and emphasizes its high frequencies.
-func (s *Spectrogram) prepare(frame []float64, in []float32) {
+// prepare removes the mean of a frame, emphasizes its high frequencies and
+// multiplies it by the window. It returns the sum of squares that Energy wants.
+func (s *Spectrogram) prepare(frame []float64, in []float32) (energy float64) {
 	for i, v := range in {
 		frame[i] = float64(v)
 	}
@@ -217,11 +285,47 @@ func (s *Spectrogram) prepare(frame []float64, in []float32) {
 			frame[i] -= mean
 		}
 	}
-	if c := s.Preemphasis; c != 0 {
-		for i := len(frame) - 1; i > 0; i-- {
-			frame[i] -= float64(c * frame[i-1])
+	if s.Energy == RawEnergy {
+		energy = sumSquares(frame)
+	}
+	c, last := s.Preemphasis, frame[0]
+	frame[0] = float64(float64(last*(1-c)) * s.window[0])
+	for i, v := range frame[1:] {
+		frame[i+1] = float64((v - float64(c*last)) * s.window[i+1])
+		last = v
+	}
+	if s.Energy == WindowEnergy {
+		energy = sumSquares(frame)
+	}
+	return energy
+}
+
+func sumSquares(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += float64(v * v)
+	}
+	return sum
+}
+
+// storeEnergy writes the energies of frames.
+func (s *Spectrogram) storeEnergy(dst []float32, energy []float64, first, frames int) {
+	if s.Energy == NoEnergy {
+		return
+	}
+	rows, row := s.Rows(), 0
+	if s.EnergyLast {
+		row = rows - 1
+	}
+	for lane, e := range energy {
+		v := Log(max(e, 0x1p-23))
+		if s.EnergyFloor > 0 {
+			v = max(v, Log(s.EnergyFloor))
 		}
-		frame[0] = float64(frame[0] * (1 - c))
+		if s.FramesFirst {
+			dst[(first+lane)*rows+row] = float32(v)
+		} else {
+			dst[row*frames+first+lane] = float32(v)
+		}
 	}
 }
 
@@ -321,13 +425,25 @@ func (s *Spectrogram) mels(dst, power []float64) {
 
 // store writes n frames of values, or of their logarithms.
 func (s *Spectrogram) store(dst []float32, values []float64, first, n, frames int, logged bool) {
-	rows := s.Rows()
+	rows, bands := s.Rows(), s.bands()
+	if s.Energy != NoEnergy && !s.EnergyLast {
+		if s.FramesFirst {
+			dst = dst[1:]
+		} else {
+			dst = dst[frames:]
+		}
+	}
 	plain := logged && s.Log != Decibel && len(s.mean) == 0 && len(s.std) == 0
-	for j := range rows {
+	for j := range bands {
 		v := values[j*Lanes:][:n]
 		if plain && n == Lanes && !s.FramesFirst {
 			to := dst[j*frames+first:][:Lanes]
 			to[0], to[1], to[2], to[3] = float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])
+			continue
+		}
+		if plain && n == Lanes {
+			to := dst[first*rows+j:]
+			to[0], to[rows], to[2*rows], to[3*rows] = float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])
 			continue
 		}
 		for lane, x := range v {

@@ -33,6 +33,12 @@ func configs() []Config {
 	add(func(c *Config) { c.Frame, c.Length, c.Rule, c.Power = 225, 225, Root32, 1 })
 	add(func(c *Config) { c.Frame, c.Length, c.Rule, c.Power, c.Mels.Scale = 400, 600, Single, 1, HTK })
 	add(func(c *Config) { c.Frame, c.Hop, c.Length, c.Pad = 3, 1, 7+1, 1 })
+	add(func(c *Config) {
+		c.Pad, c.Mirror, c.Energy, c.RemoveDC, c.EnergyFloor = 0, true, RawEnergy, true, 1
+	})
+	add(func(c *Config) {
+		c.Pad, c.Mirror, c.Energy, c.EnergyLast, c.Preemphasis, c.FramesFirst = 0, true, WindowEnergy, true, 0.5, true
+	})
 	return list
 }
 

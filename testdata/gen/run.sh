@@ -73,7 +73,7 @@ case ${1-} in
 --scipy) # what transformers warps and scales by SciPy
   requirements=(requirements-scipy.txt $root/parity/requirements-no-deps.txt) scripts=(ops/warp_box.py ops/resize_zoom.py) ;;
 --sound) # what libsndfile reads and SciPy resamples
-  requirements=(requirements-sound.txt) scripts=(codecs/sounds.py ops/sound.py) ;;
+  requirements=(requirements-sound.txt) scripts=(codecs/sounds.py ops/sound_ops.py) ;;
 --torchaudio) # what torchaudio resamples
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchaudio.txt scripts=(ops/resample_sinc.py) ;;
 --keras) # what Keras gives for importer/keras

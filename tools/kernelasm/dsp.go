@@ -17,6 +17,8 @@ var _ = add("dsp", func() {
 		radix(p)
 	}
 	dspLoad()
+	dspSum()
+	dspEmphasize()
 	dspPowers()
 	dspMel()
 	dspLog(false)
@@ -272,6 +274,60 @@ func dspLoad() {
 	ADDQ(Imm(128), x)
 	SUBQ(Imm(4), n)
 	JNZ(LabelRef("numbers"))
+	VZEROUPPER()
+	RET()
+}
+
+// dspSum writes the sum of a part of four frames.
+func dspSum() {
+	function("sumAVX2", "func(dst, x *float64, n int)")
+	Doc("sumAVX2 writes the sums of n numbers of four lanes, at least 8, by eight accumulators.")
+	dst, x, n := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("n"), GP64())
+	var r [8]VecVirtual
+	for i := range r {
+		r[i] = loaded(Mem{Base: x, Disp: 32 * i})
+	}
+	Label("eights")
+	ADDQ(U32(256), x)
+	SUBQ(Imm(8), n)
+	CMPQ(n, U8(8))
+	JLT(LabelRef("last"))
+	for i := range r {
+		VADDPD(Mem{Base: x, Disp: 32 * i}, r[i], r[i])
+	}
+	JMP(LabelRef("eights"))
+	Label("last")
+	sum := plus(plus(plus(r[0], r[1]), plus(r[2], r[3])), plus(plus(r[4], r[5]), plus(r[6], r[7])))
+	Label("ones")
+	DECQ(n)
+	JLT(LabelRef("end"))
+	VADDPD(Mem{Base: x}, sum, sum)
+	ADDQ(Imm(32), x)
+	JMP(LabelRef("ones"))
+	Label("end")
+	stored(sum, Mem{Base: dst})
+	VZEROUPPER()
+	RET()
+}
+
+// dspEmphasize writes the preparation of four frames.
+func dspEmphasize() {
+	function("emphasizeAVX2", "func(x, window, by *float64, n int)")
+	Doc("emphasizeAVX2 replaces n numbers of four lanes, at least 1. It subtracts the four numbers at by,", "then by[4] times the number before, and multiplies by the window.")
+	x, window, by, n := Load(Param("x"), GP64()), Load(Param("window"), GP64()), Load(Param("by"), GP64()), Load(Param("n"), GP64())
+	mean, c, last, w := loaded(Mem{Base: by}), YMM(), YMM(), YMM()
+	VBROADCASTSD(Mem{Base: by, Disp: 32}, c)
+	VXORPD(last, last, last)
+	Label("emphasize")
+	d := minus(loaded(Mem{Base: x}), mean)
+	v := minus(d, times(c, last))
+	VMOVAPD(d, last)
+	VBROADCASTSD(Mem{Base: window}, w)
+	stored(times(v, w), Mem{Base: x})
+	ADDQ(Imm(32), x)
+	ADDQ(Imm(8), window)
+	DECQ(n)
+	JNZ(LabelRef("emphasize"))
 	VZEROUPPER()
 	RET()
 }
