@@ -47,7 +47,7 @@ def voice(rate, seconds):
 
 class Case:
     def __init__(self, name, graph, input, peers):
-        """graph is a file, input bytes or float32 samples; peers are (name, function, EQUAL or the axes' order)."""
+        """graph is a file, input bytes or float32 samples; peers are (name, function, EQUAL or "")."""
         self.name, self.graph, self.input, self.peers = name, graph, input, peers
 
 
@@ -99,6 +99,15 @@ def cases(folder, program):
     def call(extractor, key):
         return lambda: extractor(x, sampling_rate=RATE, return_tensors="np")[key][0]
 
+    def kaldi():
+        o = knf.FbankOptions()
+        o.frame_opts.dither, o.mel_opts.num_bins, o.energy_floor = 0, 80, 0
+        f = knf.OnlineFbank(o)
+        f.accept_waveform(RATE, x * 32768)
+        f.input_finished()
+        return np.stack([f.get_frame(i) for i in range(f.num_frames_ready)])
+
+    wave = torch.from_numpy(x[None] * 32768)
     decode = graph("decode", "make", "decode_sound")
     yield Case("FLAC, 16 bits", decode, flac.getvalue(), [("libsndfile", load(flac), EQUAL)])
     yield Case("WAV, 16 bits", graph("decode_wav", "make", "decode_sound"), wav.getvalue(), [("libsndfile", load(wav), EQUAL)])
@@ -109,6 +118,9 @@ def cases(folder, program):
         ("transformers, NumPy", lambda: whisper._np_extract_fbank_features(x[None], "cpu")[0], EQUAL),
         ("transformers, torch", lambda: whisper._torch_extract_fbank_features(x[None], "cpu")[0], "")])
     yield Case("SeamlessM4T, 80 bins", imported("seamless", seamless), x, [("transformers", call(seamless, "input_features"), EQUAL)])
+    yield Case("fbank, 80 bins", graph("fbank", "make", "fbank", "mels=80"), x, [
+        ("torchaudio compliance.kaldi", lambda: torchaudio.compliance.kaldi.fbank(wave, num_mel_bins=80, dither=0).numpy(), ""),
+        ("kaldi-native-fbank", kaldi, "")])
 
 
 def main():
