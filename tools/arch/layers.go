@@ -413,6 +413,7 @@ var Layers = []Layer{
 		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "compat/mxnet", "recordio", "recordio/imagerecord", "records", "records/mds", "records/mindrecord", "records/webdataset", "store", "tensor"}},
 		{Path: "bench/store", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "dataset/webdataset", "pipeline", "records/webdataset", "store", "store/s3", "transforms", minio, "github.com/minio/crc64nvme"}},
 		{Path: "bench/tiles", May: []string{"codec", "codec/tiff"}},
+		{Path: "bench/sound", May: []string{"codec", "datagraph", "sound/all", "tensor", "transforms/all"}},
 		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "bench/load", May: []string{"bench/internal/peer"}},
 		{Path: "bench/spawn"},
