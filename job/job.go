@@ -164,10 +164,7 @@ func (j *Job) Run(ctx context.Context) (Summary, error) {
 	}
 	l := find(ctx, j.files(), j.Inputs, j.To.Dir, j.KeepPath)
 	defer l.Close()
-	sniff := sniffer(j.Preprocessor.Pool().Plan().Graph())
-	for i := range l.Files {
-		l.Files[i].sniff = sniff
-	}
+	l.For(j.Preprocessor.Pool().Plan().Graph())
 	l.findContainers()
 	if err := ctx.Err(); err != nil {
 		return Summary{}, err

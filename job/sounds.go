@@ -8,6 +8,15 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
+// For makes IsImage report the files that a graph decodes: sounds, if the op
+// that takes its first input decodes those.
+func (l *Listing) For(g *datagraph.Graph) {
+	sniff := sniffer(g)
+	for i := range l.Files {
+		l.Files[i].sniff = sniff
+	}
+}
+
 // sniffer returns File.sniff for the files that a graph decodes, by the op that
 // takes its first input.
 func sniffer(g *datagraph.Graph) func(head []byte) bool {

@@ -1,4 +1,5 @@
-// Package sound decodes sound files to exactly the samples of libsndfile.
+// Package sound decodes sound files to exactly the samples of libsndfile. MP3
+// files have samples that differ by up to 2e-6; see package sound/mp3.
 //
 // The format packages register themselves when they are imported. Import
 // sound/all for every format, or only the packages that are needed:

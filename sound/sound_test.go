@@ -64,19 +64,19 @@ func TestReaderErrors(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	for data, text := range map[string]string{
-		"OggS" + string(make([]byte, 24)) + "\x01vorbis": "sound: unsupported: Ogg Vorbis: want one of the linked formats: flac, wav",
+		"OggS" + string(make([]byte, 24)) + "\x01vorbis": "sound: unsupported: Ogg Vorbis: want one of the linked formats: aiff, au, flac, mp3, wav",
 		"OggS" + string(make([]byte, 24)) + "OpusHead":   "sound: unsupported: Opus: want",
-		"\xff\xfb\x90\x00":                     "sound: unsupported: MP3: want",
-		"FORM\x00\x00\x00\x00AIFF":             "sound: unsupported: AIFF: want",
+		"\xff\xfd\x90\x00":                     "sound: unsupported: MPEG audio layer II: want",
+		"caff\x00\x01\x00\x00":                 "sound: unsupported: CAF: want",
 		"\x00\x00\x00\x20ftypM4A ":             "sound: unsupported: MP4 or M4A: want",
 		"version https://git-lfs.github.com/s": "git lfs pull fetches it",
-		"hello":                                `sound: offset 0: invalid format: unknown format, first bytes "hello": want one of the linked formats: flac, wav`,
+		"hello":                                `sound: offset 0: invalid format: unknown format, first bytes "hello": want one of the linked formats: aiff, au, flac, mp3, wav`,
 	} {
 		require.Empty(t, sound.Sniff([]byte(data)))
 		_, _, err := sound.Decode([]byte(data), codec.Limits{})
 		require.ErrorContains(t, err, text)
 	}
-	require.Equal(t, []string{"flac", "wav"}, sound.Formats())
+	require.Equal(t, []string{"aiff", "au", "flac", "mp3", "wav"}, sound.Formats())
 }
 
 func ExampleDecode() {

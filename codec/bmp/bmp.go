@@ -380,6 +380,36 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	return nil
 }
 
+// quickRuns decodes 8-bit runs and literals within a row up to one that needs
+// care, from offset p of data and column x on. It returns the number of samples
+// written to out, which may have others after them, and the new p and x. Most
+// runs and literals of photographs are short; copying a fixed number of samples
+// has no branch that depends on their length.
+func quickRuns(out, data []byte, p, x, width int) (n, next, column int) {
+	const most = 16
+	for len(data)-p >= 2+most && len(out)-n >= most {
+		k, b := int(data[p]), int(data[p+1])
+		from, to := data[p+2:][:most], out[n:][:most]
+		v, w := uint64(b)*0x0101010101010101, uint64(b)*0x0101010101010101
+		end := p + 2
+		if k == 0 {
+			if k = b; k <= 2 {
+				break
+			}
+			v, w = binary.LittleEndian.Uint64(from), binary.LittleEndian.Uint64(from[8:])
+			end += k
+			end += end & 1 // to a 16-bit boundary of the file
+		}
+		if k > most || k > width-x {
+			break
+		}
+		binary.LittleEndian.PutUint64(to, v)
+		binary.LittleEndian.PutUint64(to[8:], w)
+		n, p, x = n+k, end, x+k
+	}
+	return n, p, x
+}
+
 // expand decodes the run lengths as Pillow's BmpRleDecoder does. It does not
 // pad a row if a run exceeds it. A stop before the last pixel is an error. With
 // opencv, a run beyond its row is one too.
@@ -400,6 +430,14 @@ func (d *decoder) expand(data []byte, opencv bool) error {
 	}
 loop:
 	for len(out) < total && len(data)-p >= 2 {
+		if !four {
+			var n int
+			n, p, x = quickRuns(out[len(out):total], data, p, x, h.width)
+			out = out[:len(out)+n]
+			if len(out) == total || len(data)-p < 2 {
+				break
+			}
+		}
 		n, b := int(data[p]), data[p+1]
 		p += 2
 		if opencv && (n > h.width-x || n == 0 && b > 2 && int(b) > h.width-x) {

@@ -3,6 +3,7 @@ package jpeg
 import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/errfmt"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // component is one colour component of the frame.
@@ -21,7 +22,7 @@ type component struct {
 
 	// hasQuant reports that the component's first scan has fixed its table.
 	hasQuant bool
-	quant    [64]int16 // natural order; libjpeg's SIMD code keeps the low 16 bits
+	quant    [64]int16 // in the order of header.places; libjpeg's SIMD code keeps the low 16 bits
 	quant16  [64]uint16
 }
 
@@ -287,8 +288,8 @@ func (h *header) latchQuant(in *input) error {
 		}
 		c.hasQuant = true
 		c.quant16 = h.quant[c.tq]
-		for j, q := range c.quant16 {
-			c.quant[j] = int16(q)
+		for k, at := range kernel.NaturalOrder[:64] {
+			c.quant[h.places.At(uint(k+1))] = int16(c.quant16[at])
 		}
 	}
 	return nil
@@ -299,12 +300,30 @@ func (d *decoder) startScan() error {
 	if err := d.head.scanSetup(&d.in); err != nil {
 		return err
 	}
+	d.head.places = &kernel.NaturalPlaces
+	if kernel.Pairs() && d.pairs() {
+		d.head.places = &kernel.PairedPlaces
+	}
 	if !d.head.lossless {
 		if err := d.head.latchQuant(&d.in); err != nil {
 			return err
 		}
 	}
 	return d.ent.start()
+}
+
+// pairs reports whether the scan's coefficients may be in paired order.
+func (d *decoder) pairs() bool {
+	h := &d.head
+	if h.multiScan || h.arithmetic || h.lossless {
+		return false
+	}
+	for i := range h.comps {
+		if d.out.comp[i].samples != 8 {
+			return false
+		}
+	}
+	return true
 }
 
 // mcuRows returns the number of rows of MCUs in a row of fully interleaved

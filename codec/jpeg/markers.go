@@ -69,6 +69,7 @@ type header struct {
 	adobeTransform byte
 
 	quant           [numTables][64]uint16 // natural order
+	places          *kernel.Places        // of the coefficients of the scan
 	hasQuant        [numTables]bool
 	dcSpec, acSpec  [numTables]huffSpec
 	arithL, arithU  [arithTabs]uint8

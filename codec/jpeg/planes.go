@@ -152,24 +152,25 @@ func (ps *planes) grayRow(row int) {
 }
 
 // transform computes the samples of a segment of targets: n MCUs from column x
-// on of row y of row's MCUs. It drops blocks outside the image.
+// on of row y of row's MCUs. It drops blocks outside the image, and clears all.
 func (ps *planes) transform(to *[maxMCU]target, row, y, x, n int) {
 	b := 0
 	for _, c := range ps.head.scan[:ps.head.nScan] {
-		if !c.needed {
-			b += c.mcuW * c.mcuH
-			continue
-		}
 		for by := range c.mcuH {
-			if row == ps.head.iMCURows-1 && y+by >= c.lastRowH {
-				b += c.mcuW
-				continue
-			}
+			blocks, last := to[b].blocks[:n*c.mcuW], to[b].last
+			b += c.mcuW
 			at := x * c.mcuW
 			k := min(n*c.mcuW, c.wBlocks-at)
-			t := &to[b]
-			ps.comp[c.index].transform(row*c.v+y+by, at, t.blocks[:k], t.last[:k])
-			b += c.mcuW
+			switch p := &ps.comp[c.index]; {
+			case !c.needed || row == ps.head.iMCURows-1 && y+by >= c.lastRowH:
+			case kernel.Pairs() && ps.head.places == &kernel.PairedPlaces:
+				dst := p.blockRow(row*c.v + y + by)[at*8:]
+				kernel.IDCTRowPaired(dst, p.stride, blocks[:k], &c.quant, last[:k])
+				blocks = blocks[k:]
+			default:
+				p.transform(row*c.v+y+by, at, blocks[:k], last[:k])
+			}
+			clear(blocks)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (e *entropy) startQuick() {
 	if h.progressive && h.ah != 0 {
 		ac = kernel.HuffRefine
 	}
-	q.huff.MCU, q.margin, q.redo = h.blocksInMCU, e.quickMargin(), !h.progressive
+	q.huff.MCU, q.huff.Places, q.margin, q.redo = h.blocksInMCU, h.places, e.quickMargin(), !h.progressive
 	for b := range h.blocksInMCU {
 		c := h.scan[h.member[b]]
 		q.huff.To[b] = kernel.HuffTarget{DC: &q.dc[c.dcTab&3].huff, AC: &q.ac[c.acTab&3].huff, Comp: h.member[b]}

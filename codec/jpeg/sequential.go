@@ -1,9 +1,6 @@
 package jpeg
 
-import (
-	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/internal/kernel"
-)
+import "github.com/infer-prep/infer-prep/codec"
 
 // fastBytes is the most bytes that one block can take: libjpeg's BUFSIZE.
 const fastBytes = 64 * 8
@@ -135,7 +132,7 @@ func (e *entropy) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
 // but blocks.
 func (e *entropy) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 	data, pos, acc, n := e.in.data, e.in.pos, e.bits.acc, uint(e.bits.nbits)
-	last := e.lastDC
+	last, places := e.lastDC, e.head.places
 	hit, h := false, false
 	for b := range e.head.blocksInMCU {
 		blk, ac := blocks[b], e.acCur[b]
@@ -200,7 +197,7 @@ func (e *entropy) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 			v := int32(acc>>(n&63)) & (1<<(s&31) - 1)
 			// T.81's EXTEND: a first bit of 0 means negative.
 			v -= (v>>((s-1)&31) - 1) & (1<<(s&31) - 1)
-			blk[kernel.NaturalOrder[k&127]&63] = int16(v)
+			blk[places.At(k+1)] = int16(v)
 			lastK = k
 			k++
 		}
@@ -271,7 +268,7 @@ func (e *entropy) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
 			if !ok {
 				return false
 			}
-			blk[kernel.NaturalOrder[k]] = int16(extend(v, s))
+			blk[h.places.At(uint(k+1))] = int16(extend(v, s))
 			lastK = k
 		}
 		e.lastK[b] = lastK
@@ -360,8 +357,9 @@ func (d *decoder) decodeSegment(row, y, x, n int, wanted bool) error {
 	}
 	if wanted {
 		d.out.transform(&e.to, row, y, x, n)
+	} else {
+		clear(e.segBlocks)
 	}
-	clear(e.segBlocks)
 	clear(e.segLast)
 	return nil
 }

@@ -32,11 +32,28 @@ type target struct {
 	output  string // the graph's column
 }
 
-// allChanges returns all changes in the order in which they are applied: those
-// of pixels, which decide what the image shows, before those of values, which
-// map every channel by a linear function.
+// allChanges returns all changes of graphs of images, in the order in which
+// they are applied: those of pixels, which decide what the image shows, before
+// those of values, which map every channel by a linear function.
 func allChanges() []Change {
 	return slices.Concat(decoding(), sizing(), cropping(), resampling(), ordering(), mirroring(), valueChanges())
+}
+
+// sounding returns the changes of graphs of sounds. It is nil in builds without
+// ops of sounds.
+var sounding func() []Change
+
+// ofSound reports whether a graph has an op of sounds.
+func ofSound(g *datagraph.Graph) bool {
+	return find(g, 0, func(op transforms.Op) bool { return slices.Contains(transforms.InfoOf(op).In, datagraph.Sound) }) >= 0
+}
+
+// changesOf returns the changes that are tried with a graph.
+func changesOf(g *datagraph.Graph) []Change {
+	if sounding != nil && ofSound(g) {
+		return sounding()
+	}
+	return allChanges()
 }
 
 // isValue reports whether a change maps every channel by a linear function, or
@@ -68,6 +85,21 @@ const (
 	groupColor    = "color"
 	groupMean     = "mean"
 	groupRange    = "range"
+	groupChannels = "channels"
+	groupRate     = "rate"
+	groupCenter   = "center"
+	groupFrames   = "frames"
+	groupEmphasis = "preemphasis"
+	groupWindow   = "window"
+	groupFFT      = "fft"
+	groupPower    = "power"
+	groupMels     = "mels"
+	groupMelNorm  = "mel-norm"
+	groupMelSides = "mel-sides"
+	groupMelLow   = "mel-low"
+	groupMelRate  = "mel-rate"
+	groupLog      = "log"
+	groupNorm     = "norm"
 )
 
 // grouped sets the group of changes.

@@ -3,6 +3,7 @@ package diff
 import (
 	"context"
 	"encoding/json"
+	"image"
 	"image/color"
 	"math"
 	"os"
@@ -91,6 +92,17 @@ func TestHeatMap(t *testing.T) {
 	m, err = HeatMap(a, a)
 	require.NoError(t, err)
 	require.Equal(t, color.NRGBA{0, 0, 0, 255}, m.At(1, 1))
+	// A matrix of 2 rows, and its transpose.
+	row := floats(t, tensor.Desc{Shape: tensor.Dims(2, 3)}, 0, 0, 0, 0, 0, 1)
+	m, err = HeatMap(row, floats(t, row.Desc))
+	require.NoError(t, err)
+	require.Equal(t, image.Rect(0, 0, 3, 2), m.Bounds())
+	require.Equal(t, color.NRGBA{255, 255, 255, 255}, m.At(2, 0))
+	column := floats(t, tensor.Desc{Shape: tensor.Dims(3, 2)}, 0, 0, 0, 0, 0, 1)
+	m, err = HeatMap(column, floats(t, column.Desc))
+	require.NoError(t, err)
+	require.Equal(t, image.Rect(0, 0, 3, 2), m.Bounds())
+	require.Equal(t, color.NRGBA{255, 255, 255, 255}, m.At(2, 0))
 	_, err = HeatMap(a, floats(t, tensor.Desc{Shape: tensor.Dims(12)}))
 	require.ErrorContains(t, err, "want two images of the same size")
 }

@@ -13,6 +13,10 @@ import (
 // of its channels, from black (none) over red and yellow to white (the largest
 // difference of the image, or one that is not finite). The layouts may differ,
 // and either image may have a batch axis of 1.
+//
+// Two matrices of one shape, such as features of sound, have a pixel for each
+// element: the longer axis to the right, the first row of the other at the
+// bottom.
 func HeatMap(a, b *tensor.Tensor) (image.Image, error) {
 	g, okA := imageGeometry(a.Desc)
 	o, okB := imageGeometry(b.Desc)
@@ -22,8 +26,13 @@ func HeatMap(a, b *tensor.Tensor) (image.Image, error) {
 	case a.Shape == b.Shape && okB && a.Layout == tensor.NoLayout && b.Layout != tensor.NoLayout:
 		g, okA = o, true
 	}
+	matrix := !okA && !okB && a.Shape == b.Shape && a.Shape.Rank() == 2 && a.Len() > 0
+	if matrix {
+		g = geometry{tensor.HWC, a.Shape.At(0), a.Shape.At(1), 1}
+		o, okA, okB = g, true, true
+	}
 	if !okA || !okB || g.h != o.h || g.w != o.w || g.c != o.c {
-		return nil, fmt.Errorf("diff: heat map of %v and %v: want two images of the same size", a.Desc, b.Desc)
+		return nil, fmt.Errorf("diff: heat map of %v and %v: want two images of the same size, or two matrices of one shape", a.Desc, b.Desc)
 	}
 	a, b = dense(a), dense(b)
 	at, bt := tensor.Float64s(a), tensor.Float64s(b)
@@ -49,10 +58,20 @@ func HeatMap(a, b *tensor.Tensor) (image.Image, error) {
 			}
 		}
 	}
-	m := image.NewNRGBA(image.Rect(0, 0, g.w, g.h))
+	w, h := g.w, g.h
+	place := func(y, x int) (int, int) { return x, y }
+	switch {
+	case matrix && g.h > g.w:
+		w, h = g.h, g.w
+		place = func(y, x int) (int, int) { return y, h - 1 - x }
+	case matrix:
+		place = func(y, x int) (int, int) { return x, h - 1 - y }
+	}
+	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range g.h {
 		for x := range g.w {
-			m.SetNRGBA(x, y, heatColor(differences[y*g.w+x], largest))
+			px, py := place(y, x)
+			m.SetNRGBA(px, py, heatColor(differences[y*g.w+x], largest))
 		}
 	}
 	return m, nil

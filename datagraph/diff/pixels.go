@@ -10,7 +10,7 @@ import (
 )
 
 // pixels holds the values of a tensor, those of an image in the order (y, x,
-// c).
+// c). A matrix has h rows and w columns; other tensors are one row.
 type pixels struct {
 	h, w, c int
 	image   bool
@@ -53,6 +53,9 @@ func pixelsOf(t *tensor.Tensor, g geometry, image bool, v []float64) *pixels {
 	}
 	p := &pixels{h: 1, w: n, c: 1, v: v[:n]}
 	if !image {
+		if t.Shape.Rank() == 2 {
+			p.h, p.w = t.Shape.At(0), t.Shape.At(1)
+		}
 		for i := range p.v {
 			p.v[i] = at(i)
 		}

@@ -37,6 +37,7 @@ type explainer struct {
 	graph  *datagraph.Graph // with one output
 	runner *runner
 	other  *tensor.Tensor
+	sound  bool // the graph is one of sounds
 	// changes are in the order in which they are applied.
 	changes []Change
 
@@ -78,7 +79,8 @@ func newExplainer(ctx context.Context, g *datagraph.Graph, output string, image,
 	for i := range o.Alternatives { // before the changes that apply to them
 		e.changes = append(e.changes, o.Alternatives[i].change())
 	}
-	e.changes = append(e.changes, allChanges()...)
+	e.changes = append(e.changes, changesOf(g)...)
+	e.sound = ofSound(g)
 	return e
 }
 
@@ -115,6 +117,9 @@ func (e *explainer) want(l []Change) *pixels {
 		g, image = geometry{d.Layout, d.Height(), d.Width(), d.Channels()}, true
 	}
 	p := pixelsOf(e.other, g, image, nil)
+	if !image && e.shape.Rank() == 2 && e.shape.Len() == e.other.Shape.Len() {
+		p.h, p.w = e.shape.At(0), e.shape.At(1)
+	}
 	for _, c := range l {
 		if c.undo != nil && !c.undo(p) {
 			p.v = nil
@@ -285,6 +290,81 @@ func (e *explainer) search() ([]*node, error) {
 		l = append(slices.Clone(l), found[n])
 	}
 	return l, nil
+}
+
+// searchSounds returns the explanations of a graph of sounds: each change
+// alone, then pairs, then the nearest sets with one more change, until nothing
+// but rounding remains.
+func (e *explainer) searchSounds() ([]Explanation, error) {
+	var l, level []*Explanation
+	tried, known := map[string]bool{}, map[string]bool{}
+	done := false
+	try := func(sets ...[]Change) error {
+		set, ok := e.joined(sets...)
+		key := names(set)
+		if !ok || tried[key] {
+			return nil
+		}
+		tried[key] = true
+		e.tried++
+		if x := e.judge(set); x != nil {
+			level = append(level, x)
+			done = done || x.explained()
+		}
+		return e.ctx.Err()
+	}
+	var pool [][]Change
+	for _, c := range e.changes {
+		if _, ok := e.run([]Change{c}); ok {
+			pool = append(pool, []Change{c})
+		}
+	}
+	base := [][]Change{nil}
+	for n := 1; n <= maxPixelChanges && !done; n++ {
+		level = nil
+		for _, b := range base {
+			for _, c := range pool {
+				if err := try(b, c); err != nil {
+					return nil, err
+				}
+			}
+		}
+		l = append(l, level...)
+		slices.SortStableFunc(l, func(a, b *Explanation) int { return compare(a, b) })
+		if base = pool; n > 1 {
+			base = nil
+			for _, x := range l[:min(len(l), beam)] {
+				base = append(base, x.Changes)
+			}
+		}
+	}
+	var best []Explanation
+	for _, x := range l[:min(len(l), tries)] {
+		if x = e.simplified(x); len(x.Changes) == 0 || known[names(x.Changes)] {
+			continue
+		}
+		known[names(x.Changes)] = true
+		e.addSameSounds(x)
+		best = append(best, *x)
+	}
+	return best, nil
+}
+
+// addSameSounds lists the changes with the same effect as one of the
+// explanation's.
+func (e *explainer) addSameSounds(x *Explanation) {
+	for i, c := range x.Changes {
+		others := slices.Delete(slices.Clone(x.Changes), i, i+1)
+		for _, o := range e.changes {
+			if o.group != c.group || o.Name == c.Name {
+				continue
+			}
+			set, _ := e.joined(others, []Change{o})
+			if y := e.judge(set); y != nil && y.Differ == x.Differ && y.Max == x.Max && y.Mean == x.Mean {
+				x.Also[i] = append(x.Also[i], o.Name)
+			}
+		}
+	}
 }
 
 // other reports whether changes run another graph.

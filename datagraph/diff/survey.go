@@ -68,7 +68,7 @@ func ExplainAll(ctx context.Context, g *datagraph.Graph, output string, n int, l
 		if err != nil {
 			return nil, err
 		}
-		rest, err := s.add(variants(r, s.sets), open)
+		rest, err := s.add(variants(changesOf(g), r, s.sets), open)
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +85,8 @@ func ExplainAll(ctx context.Context, g *datagraph.Graph, output string, n int, l
 }
 
 // variants returns the sets of changes that a report allows, also together with
-// those known before.
-func variants(r *Report, known [][]Change) (l [][]Change) {
-	all := allChanges()
+// those known before. all are the changes of the graph.
+func variants(all []Change, r *Report, known [][]Change) (l [][]Change) {
 	for _, x := range r.Explanations {
 		if len(x.Changes) == 0 && !x.explained() {
 			continue

@@ -1093,7 +1093,2055 @@ DATA huff_natural<>+60(SB)/1, $0x5e
 DATA huff_natural<>+61(SB)/1, $0x6e
 DATA huff_natural<>+62(SB)/1, $0x7c
 DATA huff_natural<>+63(SB)/1, $0x7e
-GLOBL huff_natural<>(SB), RODATA|NOPTR, $64
+DATA huff_natural<>+64(SB)/4, $0x00000000
+DATA huff_natural<>+68(SB)/4, $0x00010001
+DATA huff_natural<>+72(SB)/4, $0x00020002
+DATA huff_natural<>+76(SB)/4, $0x00020003
+DATA huff_natural<>+80(SB)/4, $0x00030004
+DATA huff_natural<>+84(SB)/4, $0x00030005
+DATA huff_natural<>+88(SB)/4, $0x00030006
+DATA huff_natural<>+92(SB)/4, $0x00030007
+DATA huff_natural<>+96(SB)/4, $0x00040008
+DATA huff_natural<>+100(SB)/4, $0x00040009
+DATA huff_natural<>+104(SB)/4, $0x0004000a
+DATA huff_natural<>+108(SB)/4, $0x0004000b
+DATA huff_natural<>+112(SB)/4, $0x0004000c
+DATA huff_natural<>+116(SB)/4, $0x0004000d
+DATA huff_natural<>+120(SB)/4, $0x0004000e
+DATA huff_natural<>+124(SB)/4, $0x0004000f
+DATA huff_natural<>+128(SB)/4, $0x00050010
+DATA huff_natural<>+132(SB)/4, $0x00050011
+DATA huff_natural<>+136(SB)/4, $0x00050012
+DATA huff_natural<>+140(SB)/4, $0x00050013
+DATA huff_natural<>+144(SB)/4, $0x00050014
+DATA huff_natural<>+148(SB)/4, $0x00050015
+DATA huff_natural<>+152(SB)/4, $0x00050016
+DATA huff_natural<>+156(SB)/4, $0x00050017
+DATA huff_natural<>+160(SB)/4, $0x00050018
+DATA huff_natural<>+164(SB)/4, $0x00050019
+DATA huff_natural<>+168(SB)/4, $0x0005001a
+DATA huff_natural<>+172(SB)/4, $0x0005001b
+DATA huff_natural<>+176(SB)/4, $0x0005001c
+DATA huff_natural<>+180(SB)/4, $0x0005001d
+DATA huff_natural<>+184(SB)/4, $0x0005001e
+DATA huff_natural<>+188(SB)/4, $0x0005001f
+DATA huff_natural<>+192(SB)/4, $0x00060020
+DATA huff_natural<>+196(SB)/4, $0x00060021
+DATA huff_natural<>+200(SB)/4, $0x00060022
+DATA huff_natural<>+204(SB)/4, $0x00060023
+DATA huff_natural<>+208(SB)/4, $0x00060024
+DATA huff_natural<>+212(SB)/4, $0x00060025
+DATA huff_natural<>+216(SB)/4, $0x00060026
+DATA huff_natural<>+220(SB)/4, $0x00060027
+DATA huff_natural<>+224(SB)/4, $0x00060028
+DATA huff_natural<>+228(SB)/4, $0x00060029
+DATA huff_natural<>+232(SB)/4, $0x0006002a
+DATA huff_natural<>+236(SB)/4, $0x0006002b
+DATA huff_natural<>+240(SB)/4, $0x0006002c
+DATA huff_natural<>+244(SB)/4, $0x0006002d
+DATA huff_natural<>+248(SB)/4, $0x0006002e
+DATA huff_natural<>+252(SB)/4, $0x0006002f
+DATA huff_natural<>+256(SB)/4, $0x00060030
+DATA huff_natural<>+260(SB)/4, $0x00060031
+DATA huff_natural<>+264(SB)/4, $0x00060032
+DATA huff_natural<>+268(SB)/4, $0x00060033
+DATA huff_natural<>+272(SB)/4, $0x00060034
+DATA huff_natural<>+276(SB)/4, $0x00060035
+DATA huff_natural<>+280(SB)/4, $0x00060036
+DATA huff_natural<>+284(SB)/4, $0x00060037
+DATA huff_natural<>+288(SB)/4, $0x00060038
+DATA huff_natural<>+292(SB)/4, $0x00060039
+DATA huff_natural<>+296(SB)/4, $0x0006003a
+DATA huff_natural<>+300(SB)/4, $0x0006003b
+DATA huff_natural<>+304(SB)/4, $0x0006003c
+DATA huff_natural<>+308(SB)/4, $0x0006003d
+DATA huff_natural<>+312(SB)/4, $0x0006003e
+DATA huff_natural<>+316(SB)/4, $0x0006003f
+DATA huff_natural<>+320(SB)/4, $0x00070040
+DATA huff_natural<>+324(SB)/4, $0x00070041
+DATA huff_natural<>+328(SB)/4, $0x00070042
+DATA huff_natural<>+332(SB)/4, $0x00070043
+DATA huff_natural<>+336(SB)/4, $0x00070044
+DATA huff_natural<>+340(SB)/4, $0x00070045
+DATA huff_natural<>+344(SB)/4, $0x00070046
+DATA huff_natural<>+348(SB)/4, $0x00070047
+DATA huff_natural<>+352(SB)/4, $0x00070048
+DATA huff_natural<>+356(SB)/4, $0x00070049
+DATA huff_natural<>+360(SB)/4, $0x0007004a
+DATA huff_natural<>+364(SB)/4, $0x0007004b
+DATA huff_natural<>+368(SB)/4, $0x0007004c
+DATA huff_natural<>+372(SB)/4, $0x0007004d
+DATA huff_natural<>+376(SB)/4, $0x0007004e
+DATA huff_natural<>+380(SB)/4, $0x0007004f
+DATA huff_natural<>+384(SB)/4, $0x00070050
+DATA huff_natural<>+388(SB)/4, $0x00070051
+DATA huff_natural<>+392(SB)/4, $0x00070052
+DATA huff_natural<>+396(SB)/4, $0x00070053
+DATA huff_natural<>+400(SB)/4, $0x00070054
+DATA huff_natural<>+404(SB)/4, $0x00070055
+DATA huff_natural<>+408(SB)/4, $0x00070056
+DATA huff_natural<>+412(SB)/4, $0x00070057
+DATA huff_natural<>+416(SB)/4, $0x00070058
+DATA huff_natural<>+420(SB)/4, $0x00070059
+DATA huff_natural<>+424(SB)/4, $0x0007005a
+DATA huff_natural<>+428(SB)/4, $0x0007005b
+DATA huff_natural<>+432(SB)/4, $0x0007005c
+DATA huff_natural<>+436(SB)/4, $0x0007005d
+DATA huff_natural<>+440(SB)/4, $0x0007005e
+DATA huff_natural<>+444(SB)/4, $0x0007005f
+DATA huff_natural<>+448(SB)/4, $0x00070060
+DATA huff_natural<>+452(SB)/4, $0x00070061
+DATA huff_natural<>+456(SB)/4, $0x00070062
+DATA huff_natural<>+460(SB)/4, $0x00070063
+DATA huff_natural<>+464(SB)/4, $0x00070064
+DATA huff_natural<>+468(SB)/4, $0x00070065
+DATA huff_natural<>+472(SB)/4, $0x00070066
+DATA huff_natural<>+476(SB)/4, $0x00070067
+DATA huff_natural<>+480(SB)/4, $0x00070068
+DATA huff_natural<>+484(SB)/4, $0x00070069
+DATA huff_natural<>+488(SB)/4, $0x0007006a
+DATA huff_natural<>+492(SB)/4, $0x0007006b
+DATA huff_natural<>+496(SB)/4, $0x0007006c
+DATA huff_natural<>+500(SB)/4, $0x0007006d
+DATA huff_natural<>+504(SB)/4, $0x0007006e
+DATA huff_natural<>+508(SB)/4, $0x0007006f
+DATA huff_natural<>+512(SB)/4, $0x00070070
+DATA huff_natural<>+516(SB)/4, $0x00070071
+DATA huff_natural<>+520(SB)/4, $0x00070072
+DATA huff_natural<>+524(SB)/4, $0x00070073
+DATA huff_natural<>+528(SB)/4, $0x00070074
+DATA huff_natural<>+532(SB)/4, $0x00070075
+DATA huff_natural<>+536(SB)/4, $0x00070076
+DATA huff_natural<>+540(SB)/4, $0x00070077
+DATA huff_natural<>+544(SB)/4, $0x00070078
+DATA huff_natural<>+548(SB)/4, $0x00070079
+DATA huff_natural<>+552(SB)/4, $0x0007007a
+DATA huff_natural<>+556(SB)/4, $0x0007007b
+DATA huff_natural<>+560(SB)/4, $0x0007007c
+DATA huff_natural<>+564(SB)/4, $0x0007007d
+DATA huff_natural<>+568(SB)/4, $0x0007007e
+DATA huff_natural<>+572(SB)/4, $0x0007007f
+DATA huff_natural<>+576(SB)/4, $0x00080080
+DATA huff_natural<>+580(SB)/4, $0x00080081
+DATA huff_natural<>+584(SB)/4, $0x00080082
+DATA huff_natural<>+588(SB)/4, $0x00080083
+DATA huff_natural<>+592(SB)/4, $0x00080084
+DATA huff_natural<>+596(SB)/4, $0x00080085
+DATA huff_natural<>+600(SB)/4, $0x00080086
+DATA huff_natural<>+604(SB)/4, $0x00080087
+DATA huff_natural<>+608(SB)/4, $0x00080088
+DATA huff_natural<>+612(SB)/4, $0x00080089
+DATA huff_natural<>+616(SB)/4, $0x0008008a
+DATA huff_natural<>+620(SB)/4, $0x0008008b
+DATA huff_natural<>+624(SB)/4, $0x0008008c
+DATA huff_natural<>+628(SB)/4, $0x0008008d
+DATA huff_natural<>+632(SB)/4, $0x0008008e
+DATA huff_natural<>+636(SB)/4, $0x0008008f
+DATA huff_natural<>+640(SB)/4, $0x00080090
+DATA huff_natural<>+644(SB)/4, $0x00080091
+DATA huff_natural<>+648(SB)/4, $0x00080092
+DATA huff_natural<>+652(SB)/4, $0x00080093
+DATA huff_natural<>+656(SB)/4, $0x00080094
+DATA huff_natural<>+660(SB)/4, $0x00080095
+DATA huff_natural<>+664(SB)/4, $0x00080096
+DATA huff_natural<>+668(SB)/4, $0x00080097
+DATA huff_natural<>+672(SB)/4, $0x00080098
+DATA huff_natural<>+676(SB)/4, $0x00080099
+DATA huff_natural<>+680(SB)/4, $0x0008009a
+DATA huff_natural<>+684(SB)/4, $0x0008009b
+DATA huff_natural<>+688(SB)/4, $0x0008009c
+DATA huff_natural<>+692(SB)/4, $0x0008009d
+DATA huff_natural<>+696(SB)/4, $0x0008009e
+DATA huff_natural<>+700(SB)/4, $0x0008009f
+DATA huff_natural<>+704(SB)/4, $0x000800a0
+DATA huff_natural<>+708(SB)/4, $0x000800a1
+DATA huff_natural<>+712(SB)/4, $0x000800a2
+DATA huff_natural<>+716(SB)/4, $0x000800a3
+DATA huff_natural<>+720(SB)/4, $0x000800a4
+DATA huff_natural<>+724(SB)/4, $0x000800a5
+DATA huff_natural<>+728(SB)/4, $0x000800a6
+DATA huff_natural<>+732(SB)/4, $0x000800a7
+DATA huff_natural<>+736(SB)/4, $0x000800a8
+DATA huff_natural<>+740(SB)/4, $0x000800a9
+DATA huff_natural<>+744(SB)/4, $0x000800aa
+DATA huff_natural<>+748(SB)/4, $0x000800ab
+DATA huff_natural<>+752(SB)/4, $0x000800ac
+DATA huff_natural<>+756(SB)/4, $0x000800ad
+DATA huff_natural<>+760(SB)/4, $0x000800ae
+DATA huff_natural<>+764(SB)/4, $0x000800af
+DATA huff_natural<>+768(SB)/4, $0x000800b0
+DATA huff_natural<>+772(SB)/4, $0x000800b1
+DATA huff_natural<>+776(SB)/4, $0x000800b2
+DATA huff_natural<>+780(SB)/4, $0x000800b3
+DATA huff_natural<>+784(SB)/4, $0x000800b4
+DATA huff_natural<>+788(SB)/4, $0x000800b5
+DATA huff_natural<>+792(SB)/4, $0x000800b6
+DATA huff_natural<>+796(SB)/4, $0x000800b7
+DATA huff_natural<>+800(SB)/4, $0x000800b8
+DATA huff_natural<>+804(SB)/4, $0x000800b9
+DATA huff_natural<>+808(SB)/4, $0x000800ba
+DATA huff_natural<>+812(SB)/4, $0x000800bb
+DATA huff_natural<>+816(SB)/4, $0x000800bc
+DATA huff_natural<>+820(SB)/4, $0x000800bd
+DATA huff_natural<>+824(SB)/4, $0x000800be
+DATA huff_natural<>+828(SB)/4, $0x000800bf
+DATA huff_natural<>+832(SB)/4, $0x000800c0
+DATA huff_natural<>+836(SB)/4, $0x000800c1
+DATA huff_natural<>+840(SB)/4, $0x000800c2
+DATA huff_natural<>+844(SB)/4, $0x000800c3
+DATA huff_natural<>+848(SB)/4, $0x000800c4
+DATA huff_natural<>+852(SB)/4, $0x000800c5
+DATA huff_natural<>+856(SB)/4, $0x000800c6
+DATA huff_natural<>+860(SB)/4, $0x000800c7
+DATA huff_natural<>+864(SB)/4, $0x000800c8
+DATA huff_natural<>+868(SB)/4, $0x000800c9
+DATA huff_natural<>+872(SB)/4, $0x000800ca
+DATA huff_natural<>+876(SB)/4, $0x000800cb
+DATA huff_natural<>+880(SB)/4, $0x000800cc
+DATA huff_natural<>+884(SB)/4, $0x000800cd
+DATA huff_natural<>+888(SB)/4, $0x000800ce
+DATA huff_natural<>+892(SB)/4, $0x000800cf
+DATA huff_natural<>+896(SB)/4, $0x000800d0
+DATA huff_natural<>+900(SB)/4, $0x000800d1
+DATA huff_natural<>+904(SB)/4, $0x000800d2
+DATA huff_natural<>+908(SB)/4, $0x000800d3
+DATA huff_natural<>+912(SB)/4, $0x000800d4
+DATA huff_natural<>+916(SB)/4, $0x000800d5
+DATA huff_natural<>+920(SB)/4, $0x000800d6
+DATA huff_natural<>+924(SB)/4, $0x000800d7
+DATA huff_natural<>+928(SB)/4, $0x000800d8
+DATA huff_natural<>+932(SB)/4, $0x000800d9
+DATA huff_natural<>+936(SB)/4, $0x000800da
+DATA huff_natural<>+940(SB)/4, $0x000800db
+DATA huff_natural<>+944(SB)/4, $0x000800dc
+DATA huff_natural<>+948(SB)/4, $0x000800dd
+DATA huff_natural<>+952(SB)/4, $0x000800de
+DATA huff_natural<>+956(SB)/4, $0x000800df
+DATA huff_natural<>+960(SB)/4, $0x000800e0
+DATA huff_natural<>+964(SB)/4, $0x000800e1
+DATA huff_natural<>+968(SB)/4, $0x000800e2
+DATA huff_natural<>+972(SB)/4, $0x000800e3
+DATA huff_natural<>+976(SB)/4, $0x000800e4
+DATA huff_natural<>+980(SB)/4, $0x000800e5
+DATA huff_natural<>+984(SB)/4, $0x000800e6
+DATA huff_natural<>+988(SB)/4, $0x000800e7
+DATA huff_natural<>+992(SB)/4, $0x000800e8
+DATA huff_natural<>+996(SB)/4, $0x000800e9
+DATA huff_natural<>+1000(SB)/4, $0x000800ea
+DATA huff_natural<>+1004(SB)/4, $0x000800eb
+DATA huff_natural<>+1008(SB)/4, $0x000800ec
+DATA huff_natural<>+1012(SB)/4, $0x000800ed
+DATA huff_natural<>+1016(SB)/4, $0x000800ee
+DATA huff_natural<>+1020(SB)/4, $0x000800ef
+DATA huff_natural<>+1024(SB)/4, $0x000800f0
+DATA huff_natural<>+1028(SB)/4, $0x000800f1
+DATA huff_natural<>+1032(SB)/4, $0x000800f2
+DATA huff_natural<>+1036(SB)/4, $0x000800f3
+DATA huff_natural<>+1040(SB)/4, $0x000800f4
+DATA huff_natural<>+1044(SB)/4, $0x000800f5
+DATA huff_natural<>+1048(SB)/4, $0x000800f6
+DATA huff_natural<>+1052(SB)/4, $0x000800f7
+DATA huff_natural<>+1056(SB)/4, $0x000800f8
+DATA huff_natural<>+1060(SB)/4, $0x000800f9
+DATA huff_natural<>+1064(SB)/4, $0x000800fa
+DATA huff_natural<>+1068(SB)/4, $0x000800fb
+DATA huff_natural<>+1072(SB)/4, $0x000800fc
+DATA huff_natural<>+1076(SB)/4, $0x000800fd
+DATA huff_natural<>+1080(SB)/4, $0x000800fe
+DATA huff_natural<>+1084(SB)/4, $0x000800ff
+DATA huff_natural<>+1088(SB)/4, $0x00090100
+DATA huff_natural<>+1092(SB)/4, $0x00090101
+DATA huff_natural<>+1096(SB)/4, $0x00090102
+DATA huff_natural<>+1100(SB)/4, $0x00090103
+DATA huff_natural<>+1104(SB)/4, $0x00090104
+DATA huff_natural<>+1108(SB)/4, $0x00090105
+DATA huff_natural<>+1112(SB)/4, $0x00090106
+DATA huff_natural<>+1116(SB)/4, $0x00090107
+DATA huff_natural<>+1120(SB)/4, $0x00090108
+DATA huff_natural<>+1124(SB)/4, $0x00090109
+DATA huff_natural<>+1128(SB)/4, $0x0009010a
+DATA huff_natural<>+1132(SB)/4, $0x0009010b
+DATA huff_natural<>+1136(SB)/4, $0x0009010c
+DATA huff_natural<>+1140(SB)/4, $0x0009010d
+DATA huff_natural<>+1144(SB)/4, $0x0009010e
+DATA huff_natural<>+1148(SB)/4, $0x0009010f
+DATA huff_natural<>+1152(SB)/4, $0x00090110
+DATA huff_natural<>+1156(SB)/4, $0x00090111
+DATA huff_natural<>+1160(SB)/4, $0x00090112
+DATA huff_natural<>+1164(SB)/4, $0x00090113
+DATA huff_natural<>+1168(SB)/4, $0x00090114
+DATA huff_natural<>+1172(SB)/4, $0x00090115
+DATA huff_natural<>+1176(SB)/4, $0x00090116
+DATA huff_natural<>+1180(SB)/4, $0x00090117
+DATA huff_natural<>+1184(SB)/4, $0x00090118
+DATA huff_natural<>+1188(SB)/4, $0x00090119
+DATA huff_natural<>+1192(SB)/4, $0x0009011a
+DATA huff_natural<>+1196(SB)/4, $0x0009011b
+DATA huff_natural<>+1200(SB)/4, $0x0009011c
+DATA huff_natural<>+1204(SB)/4, $0x0009011d
+DATA huff_natural<>+1208(SB)/4, $0x0009011e
+DATA huff_natural<>+1212(SB)/4, $0x0009011f
+DATA huff_natural<>+1216(SB)/4, $0x00090120
+DATA huff_natural<>+1220(SB)/4, $0x00090121
+DATA huff_natural<>+1224(SB)/4, $0x00090122
+DATA huff_natural<>+1228(SB)/4, $0x00090123
+DATA huff_natural<>+1232(SB)/4, $0x00090124
+DATA huff_natural<>+1236(SB)/4, $0x00090125
+DATA huff_natural<>+1240(SB)/4, $0x00090126
+DATA huff_natural<>+1244(SB)/4, $0x00090127
+DATA huff_natural<>+1248(SB)/4, $0x00090128
+DATA huff_natural<>+1252(SB)/4, $0x00090129
+DATA huff_natural<>+1256(SB)/4, $0x0009012a
+DATA huff_natural<>+1260(SB)/4, $0x0009012b
+DATA huff_natural<>+1264(SB)/4, $0x0009012c
+DATA huff_natural<>+1268(SB)/4, $0x0009012d
+DATA huff_natural<>+1272(SB)/4, $0x0009012e
+DATA huff_natural<>+1276(SB)/4, $0x0009012f
+DATA huff_natural<>+1280(SB)/4, $0x00090130
+DATA huff_natural<>+1284(SB)/4, $0x00090131
+DATA huff_natural<>+1288(SB)/4, $0x00090132
+DATA huff_natural<>+1292(SB)/4, $0x00090133
+DATA huff_natural<>+1296(SB)/4, $0x00090134
+DATA huff_natural<>+1300(SB)/4, $0x00090135
+DATA huff_natural<>+1304(SB)/4, $0x00090136
+DATA huff_natural<>+1308(SB)/4, $0x00090137
+DATA huff_natural<>+1312(SB)/4, $0x00090138
+DATA huff_natural<>+1316(SB)/4, $0x00090139
+DATA huff_natural<>+1320(SB)/4, $0x0009013a
+DATA huff_natural<>+1324(SB)/4, $0x0009013b
+DATA huff_natural<>+1328(SB)/4, $0x0009013c
+DATA huff_natural<>+1332(SB)/4, $0x0009013d
+DATA huff_natural<>+1336(SB)/4, $0x0009013e
+DATA huff_natural<>+1340(SB)/4, $0x0009013f
+DATA huff_natural<>+1344(SB)/4, $0x00090140
+DATA huff_natural<>+1348(SB)/4, $0x00090141
+DATA huff_natural<>+1352(SB)/4, $0x00090142
+DATA huff_natural<>+1356(SB)/4, $0x00090143
+DATA huff_natural<>+1360(SB)/4, $0x00090144
+DATA huff_natural<>+1364(SB)/4, $0x00090145
+DATA huff_natural<>+1368(SB)/4, $0x00090146
+DATA huff_natural<>+1372(SB)/4, $0x00090147
+DATA huff_natural<>+1376(SB)/4, $0x00090148
+DATA huff_natural<>+1380(SB)/4, $0x00090149
+DATA huff_natural<>+1384(SB)/4, $0x0009014a
+DATA huff_natural<>+1388(SB)/4, $0x0009014b
+DATA huff_natural<>+1392(SB)/4, $0x0009014c
+DATA huff_natural<>+1396(SB)/4, $0x0009014d
+DATA huff_natural<>+1400(SB)/4, $0x0009014e
+DATA huff_natural<>+1404(SB)/4, $0x0009014f
+DATA huff_natural<>+1408(SB)/4, $0x00090150
+DATA huff_natural<>+1412(SB)/4, $0x00090151
+DATA huff_natural<>+1416(SB)/4, $0x00090152
+DATA huff_natural<>+1420(SB)/4, $0x00090153
+DATA huff_natural<>+1424(SB)/4, $0x00090154
+DATA huff_natural<>+1428(SB)/4, $0x00090155
+DATA huff_natural<>+1432(SB)/4, $0x00090156
+DATA huff_natural<>+1436(SB)/4, $0x00090157
+DATA huff_natural<>+1440(SB)/4, $0x00090158
+DATA huff_natural<>+1444(SB)/4, $0x00090159
+DATA huff_natural<>+1448(SB)/4, $0x0009015a
+DATA huff_natural<>+1452(SB)/4, $0x0009015b
+DATA huff_natural<>+1456(SB)/4, $0x0009015c
+DATA huff_natural<>+1460(SB)/4, $0x0009015d
+DATA huff_natural<>+1464(SB)/4, $0x0009015e
+DATA huff_natural<>+1468(SB)/4, $0x0009015f
+DATA huff_natural<>+1472(SB)/4, $0x00090160
+DATA huff_natural<>+1476(SB)/4, $0x00090161
+DATA huff_natural<>+1480(SB)/4, $0x00090162
+DATA huff_natural<>+1484(SB)/4, $0x00090163
+DATA huff_natural<>+1488(SB)/4, $0x00090164
+DATA huff_natural<>+1492(SB)/4, $0x00090165
+DATA huff_natural<>+1496(SB)/4, $0x00090166
+DATA huff_natural<>+1500(SB)/4, $0x00090167
+DATA huff_natural<>+1504(SB)/4, $0x00090168
+DATA huff_natural<>+1508(SB)/4, $0x00090169
+DATA huff_natural<>+1512(SB)/4, $0x0009016a
+DATA huff_natural<>+1516(SB)/4, $0x0009016b
+DATA huff_natural<>+1520(SB)/4, $0x0009016c
+DATA huff_natural<>+1524(SB)/4, $0x0009016d
+DATA huff_natural<>+1528(SB)/4, $0x0009016e
+DATA huff_natural<>+1532(SB)/4, $0x0009016f
+DATA huff_natural<>+1536(SB)/4, $0x00090170
+DATA huff_natural<>+1540(SB)/4, $0x00090171
+DATA huff_natural<>+1544(SB)/4, $0x00090172
+DATA huff_natural<>+1548(SB)/4, $0x00090173
+DATA huff_natural<>+1552(SB)/4, $0x00090174
+DATA huff_natural<>+1556(SB)/4, $0x00090175
+DATA huff_natural<>+1560(SB)/4, $0x00090176
+DATA huff_natural<>+1564(SB)/4, $0x00090177
+DATA huff_natural<>+1568(SB)/4, $0x00090178
+DATA huff_natural<>+1572(SB)/4, $0x00090179
+DATA huff_natural<>+1576(SB)/4, $0x0009017a
+DATA huff_natural<>+1580(SB)/4, $0x0009017b
+DATA huff_natural<>+1584(SB)/4, $0x0009017c
+DATA huff_natural<>+1588(SB)/4, $0x0009017d
+DATA huff_natural<>+1592(SB)/4, $0x0009017e
+DATA huff_natural<>+1596(SB)/4, $0x0009017f
+DATA huff_natural<>+1600(SB)/4, $0x00090180
+DATA huff_natural<>+1604(SB)/4, $0x00090181
+DATA huff_natural<>+1608(SB)/4, $0x00090182
+DATA huff_natural<>+1612(SB)/4, $0x00090183
+DATA huff_natural<>+1616(SB)/4, $0x00090184
+DATA huff_natural<>+1620(SB)/4, $0x00090185
+DATA huff_natural<>+1624(SB)/4, $0x00090186
+DATA huff_natural<>+1628(SB)/4, $0x00090187
+DATA huff_natural<>+1632(SB)/4, $0x00090188
+DATA huff_natural<>+1636(SB)/4, $0x00090189
+DATA huff_natural<>+1640(SB)/4, $0x0009018a
+DATA huff_natural<>+1644(SB)/4, $0x0009018b
+DATA huff_natural<>+1648(SB)/4, $0x0009018c
+DATA huff_natural<>+1652(SB)/4, $0x0009018d
+DATA huff_natural<>+1656(SB)/4, $0x0009018e
+DATA huff_natural<>+1660(SB)/4, $0x0009018f
+DATA huff_natural<>+1664(SB)/4, $0x00090190
+DATA huff_natural<>+1668(SB)/4, $0x00090191
+DATA huff_natural<>+1672(SB)/4, $0x00090192
+DATA huff_natural<>+1676(SB)/4, $0x00090193
+DATA huff_natural<>+1680(SB)/4, $0x00090194
+DATA huff_natural<>+1684(SB)/4, $0x00090195
+DATA huff_natural<>+1688(SB)/4, $0x00090196
+DATA huff_natural<>+1692(SB)/4, $0x00090197
+DATA huff_natural<>+1696(SB)/4, $0x00090198
+DATA huff_natural<>+1700(SB)/4, $0x00090199
+DATA huff_natural<>+1704(SB)/4, $0x0009019a
+DATA huff_natural<>+1708(SB)/4, $0x0009019b
+DATA huff_natural<>+1712(SB)/4, $0x0009019c
+DATA huff_natural<>+1716(SB)/4, $0x0009019d
+DATA huff_natural<>+1720(SB)/4, $0x0009019e
+DATA huff_natural<>+1724(SB)/4, $0x0009019f
+DATA huff_natural<>+1728(SB)/4, $0x000901a0
+DATA huff_natural<>+1732(SB)/4, $0x000901a1
+DATA huff_natural<>+1736(SB)/4, $0x000901a2
+DATA huff_natural<>+1740(SB)/4, $0x000901a3
+DATA huff_natural<>+1744(SB)/4, $0x000901a4
+DATA huff_natural<>+1748(SB)/4, $0x000901a5
+DATA huff_natural<>+1752(SB)/4, $0x000901a6
+DATA huff_natural<>+1756(SB)/4, $0x000901a7
+DATA huff_natural<>+1760(SB)/4, $0x000901a8
+DATA huff_natural<>+1764(SB)/4, $0x000901a9
+DATA huff_natural<>+1768(SB)/4, $0x000901aa
+DATA huff_natural<>+1772(SB)/4, $0x000901ab
+DATA huff_natural<>+1776(SB)/4, $0x000901ac
+DATA huff_natural<>+1780(SB)/4, $0x000901ad
+DATA huff_natural<>+1784(SB)/4, $0x000901ae
+DATA huff_natural<>+1788(SB)/4, $0x000901af
+DATA huff_natural<>+1792(SB)/4, $0x000901b0
+DATA huff_natural<>+1796(SB)/4, $0x000901b1
+DATA huff_natural<>+1800(SB)/4, $0x000901b2
+DATA huff_natural<>+1804(SB)/4, $0x000901b3
+DATA huff_natural<>+1808(SB)/4, $0x000901b4
+DATA huff_natural<>+1812(SB)/4, $0x000901b5
+DATA huff_natural<>+1816(SB)/4, $0x000901b6
+DATA huff_natural<>+1820(SB)/4, $0x000901b7
+DATA huff_natural<>+1824(SB)/4, $0x000901b8
+DATA huff_natural<>+1828(SB)/4, $0x000901b9
+DATA huff_natural<>+1832(SB)/4, $0x000901ba
+DATA huff_natural<>+1836(SB)/4, $0x000901bb
+DATA huff_natural<>+1840(SB)/4, $0x000901bc
+DATA huff_natural<>+1844(SB)/4, $0x000901bd
+DATA huff_natural<>+1848(SB)/4, $0x000901be
+DATA huff_natural<>+1852(SB)/4, $0x000901bf
+DATA huff_natural<>+1856(SB)/4, $0x000901c0
+DATA huff_natural<>+1860(SB)/4, $0x000901c1
+DATA huff_natural<>+1864(SB)/4, $0x000901c2
+DATA huff_natural<>+1868(SB)/4, $0x000901c3
+DATA huff_natural<>+1872(SB)/4, $0x000901c4
+DATA huff_natural<>+1876(SB)/4, $0x000901c5
+DATA huff_natural<>+1880(SB)/4, $0x000901c6
+DATA huff_natural<>+1884(SB)/4, $0x000901c7
+DATA huff_natural<>+1888(SB)/4, $0x000901c8
+DATA huff_natural<>+1892(SB)/4, $0x000901c9
+DATA huff_natural<>+1896(SB)/4, $0x000901ca
+DATA huff_natural<>+1900(SB)/4, $0x000901cb
+DATA huff_natural<>+1904(SB)/4, $0x000901cc
+DATA huff_natural<>+1908(SB)/4, $0x000901cd
+DATA huff_natural<>+1912(SB)/4, $0x000901ce
+DATA huff_natural<>+1916(SB)/4, $0x000901cf
+DATA huff_natural<>+1920(SB)/4, $0x000901d0
+DATA huff_natural<>+1924(SB)/4, $0x000901d1
+DATA huff_natural<>+1928(SB)/4, $0x000901d2
+DATA huff_natural<>+1932(SB)/4, $0x000901d3
+DATA huff_natural<>+1936(SB)/4, $0x000901d4
+DATA huff_natural<>+1940(SB)/4, $0x000901d5
+DATA huff_natural<>+1944(SB)/4, $0x000901d6
+DATA huff_natural<>+1948(SB)/4, $0x000901d7
+DATA huff_natural<>+1952(SB)/4, $0x000901d8
+DATA huff_natural<>+1956(SB)/4, $0x000901d9
+DATA huff_natural<>+1960(SB)/4, $0x000901da
+DATA huff_natural<>+1964(SB)/4, $0x000901db
+DATA huff_natural<>+1968(SB)/4, $0x000901dc
+DATA huff_natural<>+1972(SB)/4, $0x000901dd
+DATA huff_natural<>+1976(SB)/4, $0x000901de
+DATA huff_natural<>+1980(SB)/4, $0x000901df
+DATA huff_natural<>+1984(SB)/4, $0x000901e0
+DATA huff_natural<>+1988(SB)/4, $0x000901e1
+DATA huff_natural<>+1992(SB)/4, $0x000901e2
+DATA huff_natural<>+1996(SB)/4, $0x000901e3
+DATA huff_natural<>+2000(SB)/4, $0x000901e4
+DATA huff_natural<>+2004(SB)/4, $0x000901e5
+DATA huff_natural<>+2008(SB)/4, $0x000901e6
+DATA huff_natural<>+2012(SB)/4, $0x000901e7
+DATA huff_natural<>+2016(SB)/4, $0x000901e8
+DATA huff_natural<>+2020(SB)/4, $0x000901e9
+DATA huff_natural<>+2024(SB)/4, $0x000901ea
+DATA huff_natural<>+2028(SB)/4, $0x000901eb
+DATA huff_natural<>+2032(SB)/4, $0x000901ec
+DATA huff_natural<>+2036(SB)/4, $0x000901ed
+DATA huff_natural<>+2040(SB)/4, $0x000901ee
+DATA huff_natural<>+2044(SB)/4, $0x000901ef
+DATA huff_natural<>+2048(SB)/4, $0x000901f0
+DATA huff_natural<>+2052(SB)/4, $0x000901f1
+DATA huff_natural<>+2056(SB)/4, $0x000901f2
+DATA huff_natural<>+2060(SB)/4, $0x000901f3
+DATA huff_natural<>+2064(SB)/4, $0x000901f4
+DATA huff_natural<>+2068(SB)/4, $0x000901f5
+DATA huff_natural<>+2072(SB)/4, $0x000901f6
+DATA huff_natural<>+2076(SB)/4, $0x000901f7
+DATA huff_natural<>+2080(SB)/4, $0x000901f8
+DATA huff_natural<>+2084(SB)/4, $0x000901f9
+DATA huff_natural<>+2088(SB)/4, $0x000901fa
+DATA huff_natural<>+2092(SB)/4, $0x000901fb
+DATA huff_natural<>+2096(SB)/4, $0x000901fc
+DATA huff_natural<>+2100(SB)/4, $0x000901fd
+DATA huff_natural<>+2104(SB)/4, $0x000901fe
+DATA huff_natural<>+2108(SB)/4, $0x000901ff
+DATA huff_natural<>+2112(SB)/4, $0x000a0200
+DATA huff_natural<>+2116(SB)/4, $0x000a0201
+DATA huff_natural<>+2120(SB)/4, $0x000a0202
+DATA huff_natural<>+2124(SB)/4, $0x000a0203
+DATA huff_natural<>+2128(SB)/4, $0x000a0204
+DATA huff_natural<>+2132(SB)/4, $0x000a0205
+DATA huff_natural<>+2136(SB)/4, $0x000a0206
+DATA huff_natural<>+2140(SB)/4, $0x000a0207
+DATA huff_natural<>+2144(SB)/4, $0x000a0208
+DATA huff_natural<>+2148(SB)/4, $0x000a0209
+DATA huff_natural<>+2152(SB)/4, $0x000a020a
+DATA huff_natural<>+2156(SB)/4, $0x000a020b
+DATA huff_natural<>+2160(SB)/4, $0x000a020c
+DATA huff_natural<>+2164(SB)/4, $0x000a020d
+DATA huff_natural<>+2168(SB)/4, $0x000a020e
+DATA huff_natural<>+2172(SB)/4, $0x000a020f
+DATA huff_natural<>+2176(SB)/4, $0x000a0210
+DATA huff_natural<>+2180(SB)/4, $0x000a0211
+DATA huff_natural<>+2184(SB)/4, $0x000a0212
+DATA huff_natural<>+2188(SB)/4, $0x000a0213
+DATA huff_natural<>+2192(SB)/4, $0x000a0214
+DATA huff_natural<>+2196(SB)/4, $0x000a0215
+DATA huff_natural<>+2200(SB)/4, $0x000a0216
+DATA huff_natural<>+2204(SB)/4, $0x000a0217
+DATA huff_natural<>+2208(SB)/4, $0x000a0218
+DATA huff_natural<>+2212(SB)/4, $0x000a0219
+DATA huff_natural<>+2216(SB)/4, $0x000a021a
+DATA huff_natural<>+2220(SB)/4, $0x000a021b
+DATA huff_natural<>+2224(SB)/4, $0x000a021c
+DATA huff_natural<>+2228(SB)/4, $0x000a021d
+DATA huff_natural<>+2232(SB)/4, $0x000a021e
+DATA huff_natural<>+2236(SB)/4, $0x000a021f
+DATA huff_natural<>+2240(SB)/4, $0x000a0220
+DATA huff_natural<>+2244(SB)/4, $0x000a0221
+DATA huff_natural<>+2248(SB)/4, $0x000a0222
+DATA huff_natural<>+2252(SB)/4, $0x000a0223
+DATA huff_natural<>+2256(SB)/4, $0x000a0224
+DATA huff_natural<>+2260(SB)/4, $0x000a0225
+DATA huff_natural<>+2264(SB)/4, $0x000a0226
+DATA huff_natural<>+2268(SB)/4, $0x000a0227
+DATA huff_natural<>+2272(SB)/4, $0x000a0228
+DATA huff_natural<>+2276(SB)/4, $0x000a0229
+DATA huff_natural<>+2280(SB)/4, $0x000a022a
+DATA huff_natural<>+2284(SB)/4, $0x000a022b
+DATA huff_natural<>+2288(SB)/4, $0x000a022c
+DATA huff_natural<>+2292(SB)/4, $0x000a022d
+DATA huff_natural<>+2296(SB)/4, $0x000a022e
+DATA huff_natural<>+2300(SB)/4, $0x000a022f
+DATA huff_natural<>+2304(SB)/4, $0x000a0230
+DATA huff_natural<>+2308(SB)/4, $0x000a0231
+DATA huff_natural<>+2312(SB)/4, $0x000a0232
+DATA huff_natural<>+2316(SB)/4, $0x000a0233
+DATA huff_natural<>+2320(SB)/4, $0x000a0234
+DATA huff_natural<>+2324(SB)/4, $0x000a0235
+DATA huff_natural<>+2328(SB)/4, $0x000a0236
+DATA huff_natural<>+2332(SB)/4, $0x000a0237
+DATA huff_natural<>+2336(SB)/4, $0x000a0238
+DATA huff_natural<>+2340(SB)/4, $0x000a0239
+DATA huff_natural<>+2344(SB)/4, $0x000a023a
+DATA huff_natural<>+2348(SB)/4, $0x000a023b
+DATA huff_natural<>+2352(SB)/4, $0x000a023c
+DATA huff_natural<>+2356(SB)/4, $0x000a023d
+DATA huff_natural<>+2360(SB)/4, $0x000a023e
+DATA huff_natural<>+2364(SB)/4, $0x000a023f
+DATA huff_natural<>+2368(SB)/4, $0x000a0240
+DATA huff_natural<>+2372(SB)/4, $0x000a0241
+DATA huff_natural<>+2376(SB)/4, $0x000a0242
+DATA huff_natural<>+2380(SB)/4, $0x000a0243
+DATA huff_natural<>+2384(SB)/4, $0x000a0244
+DATA huff_natural<>+2388(SB)/4, $0x000a0245
+DATA huff_natural<>+2392(SB)/4, $0x000a0246
+DATA huff_natural<>+2396(SB)/4, $0x000a0247
+DATA huff_natural<>+2400(SB)/4, $0x000a0248
+DATA huff_natural<>+2404(SB)/4, $0x000a0249
+DATA huff_natural<>+2408(SB)/4, $0x000a024a
+DATA huff_natural<>+2412(SB)/4, $0x000a024b
+DATA huff_natural<>+2416(SB)/4, $0x000a024c
+DATA huff_natural<>+2420(SB)/4, $0x000a024d
+DATA huff_natural<>+2424(SB)/4, $0x000a024e
+DATA huff_natural<>+2428(SB)/4, $0x000a024f
+DATA huff_natural<>+2432(SB)/4, $0x000a0250
+DATA huff_natural<>+2436(SB)/4, $0x000a0251
+DATA huff_natural<>+2440(SB)/4, $0x000a0252
+DATA huff_natural<>+2444(SB)/4, $0x000a0253
+DATA huff_natural<>+2448(SB)/4, $0x000a0254
+DATA huff_natural<>+2452(SB)/4, $0x000a0255
+DATA huff_natural<>+2456(SB)/4, $0x000a0256
+DATA huff_natural<>+2460(SB)/4, $0x000a0257
+DATA huff_natural<>+2464(SB)/4, $0x000a0258
+DATA huff_natural<>+2468(SB)/4, $0x000a0259
+DATA huff_natural<>+2472(SB)/4, $0x000a025a
+DATA huff_natural<>+2476(SB)/4, $0x000a025b
+DATA huff_natural<>+2480(SB)/4, $0x000a025c
+DATA huff_natural<>+2484(SB)/4, $0x000a025d
+DATA huff_natural<>+2488(SB)/4, $0x000a025e
+DATA huff_natural<>+2492(SB)/4, $0x000a025f
+DATA huff_natural<>+2496(SB)/4, $0x000a0260
+DATA huff_natural<>+2500(SB)/4, $0x000a0261
+DATA huff_natural<>+2504(SB)/4, $0x000a0262
+DATA huff_natural<>+2508(SB)/4, $0x000a0263
+DATA huff_natural<>+2512(SB)/4, $0x000a0264
+DATA huff_natural<>+2516(SB)/4, $0x000a0265
+DATA huff_natural<>+2520(SB)/4, $0x000a0266
+DATA huff_natural<>+2524(SB)/4, $0x000a0267
+DATA huff_natural<>+2528(SB)/4, $0x000a0268
+DATA huff_natural<>+2532(SB)/4, $0x000a0269
+DATA huff_natural<>+2536(SB)/4, $0x000a026a
+DATA huff_natural<>+2540(SB)/4, $0x000a026b
+DATA huff_natural<>+2544(SB)/4, $0x000a026c
+DATA huff_natural<>+2548(SB)/4, $0x000a026d
+DATA huff_natural<>+2552(SB)/4, $0x000a026e
+DATA huff_natural<>+2556(SB)/4, $0x000a026f
+DATA huff_natural<>+2560(SB)/4, $0x000a0270
+DATA huff_natural<>+2564(SB)/4, $0x000a0271
+DATA huff_natural<>+2568(SB)/4, $0x000a0272
+DATA huff_natural<>+2572(SB)/4, $0x000a0273
+DATA huff_natural<>+2576(SB)/4, $0x000a0274
+DATA huff_natural<>+2580(SB)/4, $0x000a0275
+DATA huff_natural<>+2584(SB)/4, $0x000a0276
+DATA huff_natural<>+2588(SB)/4, $0x000a0277
+DATA huff_natural<>+2592(SB)/4, $0x000a0278
+DATA huff_natural<>+2596(SB)/4, $0x000a0279
+DATA huff_natural<>+2600(SB)/4, $0x000a027a
+DATA huff_natural<>+2604(SB)/4, $0x000a027b
+DATA huff_natural<>+2608(SB)/4, $0x000a027c
+DATA huff_natural<>+2612(SB)/4, $0x000a027d
+DATA huff_natural<>+2616(SB)/4, $0x000a027e
+DATA huff_natural<>+2620(SB)/4, $0x000a027f
+DATA huff_natural<>+2624(SB)/4, $0x000a0280
+DATA huff_natural<>+2628(SB)/4, $0x000a0281
+DATA huff_natural<>+2632(SB)/4, $0x000a0282
+DATA huff_natural<>+2636(SB)/4, $0x000a0283
+DATA huff_natural<>+2640(SB)/4, $0x000a0284
+DATA huff_natural<>+2644(SB)/4, $0x000a0285
+DATA huff_natural<>+2648(SB)/4, $0x000a0286
+DATA huff_natural<>+2652(SB)/4, $0x000a0287
+DATA huff_natural<>+2656(SB)/4, $0x000a0288
+DATA huff_natural<>+2660(SB)/4, $0x000a0289
+DATA huff_natural<>+2664(SB)/4, $0x000a028a
+DATA huff_natural<>+2668(SB)/4, $0x000a028b
+DATA huff_natural<>+2672(SB)/4, $0x000a028c
+DATA huff_natural<>+2676(SB)/4, $0x000a028d
+DATA huff_natural<>+2680(SB)/4, $0x000a028e
+DATA huff_natural<>+2684(SB)/4, $0x000a028f
+DATA huff_natural<>+2688(SB)/4, $0x000a0290
+DATA huff_natural<>+2692(SB)/4, $0x000a0291
+DATA huff_natural<>+2696(SB)/4, $0x000a0292
+DATA huff_natural<>+2700(SB)/4, $0x000a0293
+DATA huff_natural<>+2704(SB)/4, $0x000a0294
+DATA huff_natural<>+2708(SB)/4, $0x000a0295
+DATA huff_natural<>+2712(SB)/4, $0x000a0296
+DATA huff_natural<>+2716(SB)/4, $0x000a0297
+DATA huff_natural<>+2720(SB)/4, $0x000a0298
+DATA huff_natural<>+2724(SB)/4, $0x000a0299
+DATA huff_natural<>+2728(SB)/4, $0x000a029a
+DATA huff_natural<>+2732(SB)/4, $0x000a029b
+DATA huff_natural<>+2736(SB)/4, $0x000a029c
+DATA huff_natural<>+2740(SB)/4, $0x000a029d
+DATA huff_natural<>+2744(SB)/4, $0x000a029e
+DATA huff_natural<>+2748(SB)/4, $0x000a029f
+DATA huff_natural<>+2752(SB)/4, $0x000a02a0
+DATA huff_natural<>+2756(SB)/4, $0x000a02a1
+DATA huff_natural<>+2760(SB)/4, $0x000a02a2
+DATA huff_natural<>+2764(SB)/4, $0x000a02a3
+DATA huff_natural<>+2768(SB)/4, $0x000a02a4
+DATA huff_natural<>+2772(SB)/4, $0x000a02a5
+DATA huff_natural<>+2776(SB)/4, $0x000a02a6
+DATA huff_natural<>+2780(SB)/4, $0x000a02a7
+DATA huff_natural<>+2784(SB)/4, $0x000a02a8
+DATA huff_natural<>+2788(SB)/4, $0x000a02a9
+DATA huff_natural<>+2792(SB)/4, $0x000a02aa
+DATA huff_natural<>+2796(SB)/4, $0x000a02ab
+DATA huff_natural<>+2800(SB)/4, $0x000a02ac
+DATA huff_natural<>+2804(SB)/4, $0x000a02ad
+DATA huff_natural<>+2808(SB)/4, $0x000a02ae
+DATA huff_natural<>+2812(SB)/4, $0x000a02af
+DATA huff_natural<>+2816(SB)/4, $0x000a02b0
+DATA huff_natural<>+2820(SB)/4, $0x000a02b1
+DATA huff_natural<>+2824(SB)/4, $0x000a02b2
+DATA huff_natural<>+2828(SB)/4, $0x000a02b3
+DATA huff_natural<>+2832(SB)/4, $0x000a02b4
+DATA huff_natural<>+2836(SB)/4, $0x000a02b5
+DATA huff_natural<>+2840(SB)/4, $0x000a02b6
+DATA huff_natural<>+2844(SB)/4, $0x000a02b7
+DATA huff_natural<>+2848(SB)/4, $0x000a02b8
+DATA huff_natural<>+2852(SB)/4, $0x000a02b9
+DATA huff_natural<>+2856(SB)/4, $0x000a02ba
+DATA huff_natural<>+2860(SB)/4, $0x000a02bb
+DATA huff_natural<>+2864(SB)/4, $0x000a02bc
+DATA huff_natural<>+2868(SB)/4, $0x000a02bd
+DATA huff_natural<>+2872(SB)/4, $0x000a02be
+DATA huff_natural<>+2876(SB)/4, $0x000a02bf
+DATA huff_natural<>+2880(SB)/4, $0x000a02c0
+DATA huff_natural<>+2884(SB)/4, $0x000a02c1
+DATA huff_natural<>+2888(SB)/4, $0x000a02c2
+DATA huff_natural<>+2892(SB)/4, $0x000a02c3
+DATA huff_natural<>+2896(SB)/4, $0x000a02c4
+DATA huff_natural<>+2900(SB)/4, $0x000a02c5
+DATA huff_natural<>+2904(SB)/4, $0x000a02c6
+DATA huff_natural<>+2908(SB)/4, $0x000a02c7
+DATA huff_natural<>+2912(SB)/4, $0x000a02c8
+DATA huff_natural<>+2916(SB)/4, $0x000a02c9
+DATA huff_natural<>+2920(SB)/4, $0x000a02ca
+DATA huff_natural<>+2924(SB)/4, $0x000a02cb
+DATA huff_natural<>+2928(SB)/4, $0x000a02cc
+DATA huff_natural<>+2932(SB)/4, $0x000a02cd
+DATA huff_natural<>+2936(SB)/4, $0x000a02ce
+DATA huff_natural<>+2940(SB)/4, $0x000a02cf
+DATA huff_natural<>+2944(SB)/4, $0x000a02d0
+DATA huff_natural<>+2948(SB)/4, $0x000a02d1
+DATA huff_natural<>+2952(SB)/4, $0x000a02d2
+DATA huff_natural<>+2956(SB)/4, $0x000a02d3
+DATA huff_natural<>+2960(SB)/4, $0x000a02d4
+DATA huff_natural<>+2964(SB)/4, $0x000a02d5
+DATA huff_natural<>+2968(SB)/4, $0x000a02d6
+DATA huff_natural<>+2972(SB)/4, $0x000a02d7
+DATA huff_natural<>+2976(SB)/4, $0x000a02d8
+DATA huff_natural<>+2980(SB)/4, $0x000a02d9
+DATA huff_natural<>+2984(SB)/4, $0x000a02da
+DATA huff_natural<>+2988(SB)/4, $0x000a02db
+DATA huff_natural<>+2992(SB)/4, $0x000a02dc
+DATA huff_natural<>+2996(SB)/4, $0x000a02dd
+DATA huff_natural<>+3000(SB)/4, $0x000a02de
+DATA huff_natural<>+3004(SB)/4, $0x000a02df
+DATA huff_natural<>+3008(SB)/4, $0x000a02e0
+DATA huff_natural<>+3012(SB)/4, $0x000a02e1
+DATA huff_natural<>+3016(SB)/4, $0x000a02e2
+DATA huff_natural<>+3020(SB)/4, $0x000a02e3
+DATA huff_natural<>+3024(SB)/4, $0x000a02e4
+DATA huff_natural<>+3028(SB)/4, $0x000a02e5
+DATA huff_natural<>+3032(SB)/4, $0x000a02e6
+DATA huff_natural<>+3036(SB)/4, $0x000a02e7
+DATA huff_natural<>+3040(SB)/4, $0x000a02e8
+DATA huff_natural<>+3044(SB)/4, $0x000a02e9
+DATA huff_natural<>+3048(SB)/4, $0x000a02ea
+DATA huff_natural<>+3052(SB)/4, $0x000a02eb
+DATA huff_natural<>+3056(SB)/4, $0x000a02ec
+DATA huff_natural<>+3060(SB)/4, $0x000a02ed
+DATA huff_natural<>+3064(SB)/4, $0x000a02ee
+DATA huff_natural<>+3068(SB)/4, $0x000a02ef
+DATA huff_natural<>+3072(SB)/4, $0x000a02f0
+DATA huff_natural<>+3076(SB)/4, $0x000a02f1
+DATA huff_natural<>+3080(SB)/4, $0x000a02f2
+DATA huff_natural<>+3084(SB)/4, $0x000a02f3
+DATA huff_natural<>+3088(SB)/4, $0x000a02f4
+DATA huff_natural<>+3092(SB)/4, $0x000a02f5
+DATA huff_natural<>+3096(SB)/4, $0x000a02f6
+DATA huff_natural<>+3100(SB)/4, $0x000a02f7
+DATA huff_natural<>+3104(SB)/4, $0x000a02f8
+DATA huff_natural<>+3108(SB)/4, $0x000a02f9
+DATA huff_natural<>+3112(SB)/4, $0x000a02fa
+DATA huff_natural<>+3116(SB)/4, $0x000a02fb
+DATA huff_natural<>+3120(SB)/4, $0x000a02fc
+DATA huff_natural<>+3124(SB)/4, $0x000a02fd
+DATA huff_natural<>+3128(SB)/4, $0x000a02fe
+DATA huff_natural<>+3132(SB)/4, $0x000a02ff
+DATA huff_natural<>+3136(SB)/4, $0x000a0300
+DATA huff_natural<>+3140(SB)/4, $0x000a0301
+DATA huff_natural<>+3144(SB)/4, $0x000a0302
+DATA huff_natural<>+3148(SB)/4, $0x000a0303
+DATA huff_natural<>+3152(SB)/4, $0x000a0304
+DATA huff_natural<>+3156(SB)/4, $0x000a0305
+DATA huff_natural<>+3160(SB)/4, $0x000a0306
+DATA huff_natural<>+3164(SB)/4, $0x000a0307
+DATA huff_natural<>+3168(SB)/4, $0x000a0308
+DATA huff_natural<>+3172(SB)/4, $0x000a0309
+DATA huff_natural<>+3176(SB)/4, $0x000a030a
+DATA huff_natural<>+3180(SB)/4, $0x000a030b
+DATA huff_natural<>+3184(SB)/4, $0x000a030c
+DATA huff_natural<>+3188(SB)/4, $0x000a030d
+DATA huff_natural<>+3192(SB)/4, $0x000a030e
+DATA huff_natural<>+3196(SB)/4, $0x000a030f
+DATA huff_natural<>+3200(SB)/4, $0x000a0310
+DATA huff_natural<>+3204(SB)/4, $0x000a0311
+DATA huff_natural<>+3208(SB)/4, $0x000a0312
+DATA huff_natural<>+3212(SB)/4, $0x000a0313
+DATA huff_natural<>+3216(SB)/4, $0x000a0314
+DATA huff_natural<>+3220(SB)/4, $0x000a0315
+DATA huff_natural<>+3224(SB)/4, $0x000a0316
+DATA huff_natural<>+3228(SB)/4, $0x000a0317
+DATA huff_natural<>+3232(SB)/4, $0x000a0318
+DATA huff_natural<>+3236(SB)/4, $0x000a0319
+DATA huff_natural<>+3240(SB)/4, $0x000a031a
+DATA huff_natural<>+3244(SB)/4, $0x000a031b
+DATA huff_natural<>+3248(SB)/4, $0x000a031c
+DATA huff_natural<>+3252(SB)/4, $0x000a031d
+DATA huff_natural<>+3256(SB)/4, $0x000a031e
+DATA huff_natural<>+3260(SB)/4, $0x000a031f
+DATA huff_natural<>+3264(SB)/4, $0x000a0320
+DATA huff_natural<>+3268(SB)/4, $0x000a0321
+DATA huff_natural<>+3272(SB)/4, $0x000a0322
+DATA huff_natural<>+3276(SB)/4, $0x000a0323
+DATA huff_natural<>+3280(SB)/4, $0x000a0324
+DATA huff_natural<>+3284(SB)/4, $0x000a0325
+DATA huff_natural<>+3288(SB)/4, $0x000a0326
+DATA huff_natural<>+3292(SB)/4, $0x000a0327
+DATA huff_natural<>+3296(SB)/4, $0x000a0328
+DATA huff_natural<>+3300(SB)/4, $0x000a0329
+DATA huff_natural<>+3304(SB)/4, $0x000a032a
+DATA huff_natural<>+3308(SB)/4, $0x000a032b
+DATA huff_natural<>+3312(SB)/4, $0x000a032c
+DATA huff_natural<>+3316(SB)/4, $0x000a032d
+DATA huff_natural<>+3320(SB)/4, $0x000a032e
+DATA huff_natural<>+3324(SB)/4, $0x000a032f
+DATA huff_natural<>+3328(SB)/4, $0x000a0330
+DATA huff_natural<>+3332(SB)/4, $0x000a0331
+DATA huff_natural<>+3336(SB)/4, $0x000a0332
+DATA huff_natural<>+3340(SB)/4, $0x000a0333
+DATA huff_natural<>+3344(SB)/4, $0x000a0334
+DATA huff_natural<>+3348(SB)/4, $0x000a0335
+DATA huff_natural<>+3352(SB)/4, $0x000a0336
+DATA huff_natural<>+3356(SB)/4, $0x000a0337
+DATA huff_natural<>+3360(SB)/4, $0x000a0338
+DATA huff_natural<>+3364(SB)/4, $0x000a0339
+DATA huff_natural<>+3368(SB)/4, $0x000a033a
+DATA huff_natural<>+3372(SB)/4, $0x000a033b
+DATA huff_natural<>+3376(SB)/4, $0x000a033c
+DATA huff_natural<>+3380(SB)/4, $0x000a033d
+DATA huff_natural<>+3384(SB)/4, $0x000a033e
+DATA huff_natural<>+3388(SB)/4, $0x000a033f
+DATA huff_natural<>+3392(SB)/4, $0x000a0340
+DATA huff_natural<>+3396(SB)/4, $0x000a0341
+DATA huff_natural<>+3400(SB)/4, $0x000a0342
+DATA huff_natural<>+3404(SB)/4, $0x000a0343
+DATA huff_natural<>+3408(SB)/4, $0x000a0344
+DATA huff_natural<>+3412(SB)/4, $0x000a0345
+DATA huff_natural<>+3416(SB)/4, $0x000a0346
+DATA huff_natural<>+3420(SB)/4, $0x000a0347
+DATA huff_natural<>+3424(SB)/4, $0x000a0348
+DATA huff_natural<>+3428(SB)/4, $0x000a0349
+DATA huff_natural<>+3432(SB)/4, $0x000a034a
+DATA huff_natural<>+3436(SB)/4, $0x000a034b
+DATA huff_natural<>+3440(SB)/4, $0x000a034c
+DATA huff_natural<>+3444(SB)/4, $0x000a034d
+DATA huff_natural<>+3448(SB)/4, $0x000a034e
+DATA huff_natural<>+3452(SB)/4, $0x000a034f
+DATA huff_natural<>+3456(SB)/4, $0x000a0350
+DATA huff_natural<>+3460(SB)/4, $0x000a0351
+DATA huff_natural<>+3464(SB)/4, $0x000a0352
+DATA huff_natural<>+3468(SB)/4, $0x000a0353
+DATA huff_natural<>+3472(SB)/4, $0x000a0354
+DATA huff_natural<>+3476(SB)/4, $0x000a0355
+DATA huff_natural<>+3480(SB)/4, $0x000a0356
+DATA huff_natural<>+3484(SB)/4, $0x000a0357
+DATA huff_natural<>+3488(SB)/4, $0x000a0358
+DATA huff_natural<>+3492(SB)/4, $0x000a0359
+DATA huff_natural<>+3496(SB)/4, $0x000a035a
+DATA huff_natural<>+3500(SB)/4, $0x000a035b
+DATA huff_natural<>+3504(SB)/4, $0x000a035c
+DATA huff_natural<>+3508(SB)/4, $0x000a035d
+DATA huff_natural<>+3512(SB)/4, $0x000a035e
+DATA huff_natural<>+3516(SB)/4, $0x000a035f
+DATA huff_natural<>+3520(SB)/4, $0x000a0360
+DATA huff_natural<>+3524(SB)/4, $0x000a0361
+DATA huff_natural<>+3528(SB)/4, $0x000a0362
+DATA huff_natural<>+3532(SB)/4, $0x000a0363
+DATA huff_natural<>+3536(SB)/4, $0x000a0364
+DATA huff_natural<>+3540(SB)/4, $0x000a0365
+DATA huff_natural<>+3544(SB)/4, $0x000a0366
+DATA huff_natural<>+3548(SB)/4, $0x000a0367
+DATA huff_natural<>+3552(SB)/4, $0x000a0368
+DATA huff_natural<>+3556(SB)/4, $0x000a0369
+DATA huff_natural<>+3560(SB)/4, $0x000a036a
+DATA huff_natural<>+3564(SB)/4, $0x000a036b
+DATA huff_natural<>+3568(SB)/4, $0x000a036c
+DATA huff_natural<>+3572(SB)/4, $0x000a036d
+DATA huff_natural<>+3576(SB)/4, $0x000a036e
+DATA huff_natural<>+3580(SB)/4, $0x000a036f
+DATA huff_natural<>+3584(SB)/4, $0x000a0370
+DATA huff_natural<>+3588(SB)/4, $0x000a0371
+DATA huff_natural<>+3592(SB)/4, $0x000a0372
+DATA huff_natural<>+3596(SB)/4, $0x000a0373
+DATA huff_natural<>+3600(SB)/4, $0x000a0374
+DATA huff_natural<>+3604(SB)/4, $0x000a0375
+DATA huff_natural<>+3608(SB)/4, $0x000a0376
+DATA huff_natural<>+3612(SB)/4, $0x000a0377
+DATA huff_natural<>+3616(SB)/4, $0x000a0378
+DATA huff_natural<>+3620(SB)/4, $0x000a0379
+DATA huff_natural<>+3624(SB)/4, $0x000a037a
+DATA huff_natural<>+3628(SB)/4, $0x000a037b
+DATA huff_natural<>+3632(SB)/4, $0x000a037c
+DATA huff_natural<>+3636(SB)/4, $0x000a037d
+DATA huff_natural<>+3640(SB)/4, $0x000a037e
+DATA huff_natural<>+3644(SB)/4, $0x000a037f
+DATA huff_natural<>+3648(SB)/4, $0x000a0380
+DATA huff_natural<>+3652(SB)/4, $0x000a0381
+DATA huff_natural<>+3656(SB)/4, $0x000a0382
+DATA huff_natural<>+3660(SB)/4, $0x000a0383
+DATA huff_natural<>+3664(SB)/4, $0x000a0384
+DATA huff_natural<>+3668(SB)/4, $0x000a0385
+DATA huff_natural<>+3672(SB)/4, $0x000a0386
+DATA huff_natural<>+3676(SB)/4, $0x000a0387
+DATA huff_natural<>+3680(SB)/4, $0x000a0388
+DATA huff_natural<>+3684(SB)/4, $0x000a0389
+DATA huff_natural<>+3688(SB)/4, $0x000a038a
+DATA huff_natural<>+3692(SB)/4, $0x000a038b
+DATA huff_natural<>+3696(SB)/4, $0x000a038c
+DATA huff_natural<>+3700(SB)/4, $0x000a038d
+DATA huff_natural<>+3704(SB)/4, $0x000a038e
+DATA huff_natural<>+3708(SB)/4, $0x000a038f
+DATA huff_natural<>+3712(SB)/4, $0x000a0390
+DATA huff_natural<>+3716(SB)/4, $0x000a0391
+DATA huff_natural<>+3720(SB)/4, $0x000a0392
+DATA huff_natural<>+3724(SB)/4, $0x000a0393
+DATA huff_natural<>+3728(SB)/4, $0x000a0394
+DATA huff_natural<>+3732(SB)/4, $0x000a0395
+DATA huff_natural<>+3736(SB)/4, $0x000a0396
+DATA huff_natural<>+3740(SB)/4, $0x000a0397
+DATA huff_natural<>+3744(SB)/4, $0x000a0398
+DATA huff_natural<>+3748(SB)/4, $0x000a0399
+DATA huff_natural<>+3752(SB)/4, $0x000a039a
+DATA huff_natural<>+3756(SB)/4, $0x000a039b
+DATA huff_natural<>+3760(SB)/4, $0x000a039c
+DATA huff_natural<>+3764(SB)/4, $0x000a039d
+DATA huff_natural<>+3768(SB)/4, $0x000a039e
+DATA huff_natural<>+3772(SB)/4, $0x000a039f
+DATA huff_natural<>+3776(SB)/4, $0x000a03a0
+DATA huff_natural<>+3780(SB)/4, $0x000a03a1
+DATA huff_natural<>+3784(SB)/4, $0x000a03a2
+DATA huff_natural<>+3788(SB)/4, $0x000a03a3
+DATA huff_natural<>+3792(SB)/4, $0x000a03a4
+DATA huff_natural<>+3796(SB)/4, $0x000a03a5
+DATA huff_natural<>+3800(SB)/4, $0x000a03a6
+DATA huff_natural<>+3804(SB)/4, $0x000a03a7
+DATA huff_natural<>+3808(SB)/4, $0x000a03a8
+DATA huff_natural<>+3812(SB)/4, $0x000a03a9
+DATA huff_natural<>+3816(SB)/4, $0x000a03aa
+DATA huff_natural<>+3820(SB)/4, $0x000a03ab
+DATA huff_natural<>+3824(SB)/4, $0x000a03ac
+DATA huff_natural<>+3828(SB)/4, $0x000a03ad
+DATA huff_natural<>+3832(SB)/4, $0x000a03ae
+DATA huff_natural<>+3836(SB)/4, $0x000a03af
+DATA huff_natural<>+3840(SB)/4, $0x000a03b0
+DATA huff_natural<>+3844(SB)/4, $0x000a03b1
+DATA huff_natural<>+3848(SB)/4, $0x000a03b2
+DATA huff_natural<>+3852(SB)/4, $0x000a03b3
+DATA huff_natural<>+3856(SB)/4, $0x000a03b4
+DATA huff_natural<>+3860(SB)/4, $0x000a03b5
+DATA huff_natural<>+3864(SB)/4, $0x000a03b6
+DATA huff_natural<>+3868(SB)/4, $0x000a03b7
+DATA huff_natural<>+3872(SB)/4, $0x000a03b8
+DATA huff_natural<>+3876(SB)/4, $0x000a03b9
+DATA huff_natural<>+3880(SB)/4, $0x000a03ba
+DATA huff_natural<>+3884(SB)/4, $0x000a03bb
+DATA huff_natural<>+3888(SB)/4, $0x000a03bc
+DATA huff_natural<>+3892(SB)/4, $0x000a03bd
+DATA huff_natural<>+3896(SB)/4, $0x000a03be
+DATA huff_natural<>+3900(SB)/4, $0x000a03bf
+DATA huff_natural<>+3904(SB)/4, $0x000a03c0
+DATA huff_natural<>+3908(SB)/4, $0x000a03c1
+DATA huff_natural<>+3912(SB)/4, $0x000a03c2
+DATA huff_natural<>+3916(SB)/4, $0x000a03c3
+DATA huff_natural<>+3920(SB)/4, $0x000a03c4
+DATA huff_natural<>+3924(SB)/4, $0x000a03c5
+DATA huff_natural<>+3928(SB)/4, $0x000a03c6
+DATA huff_natural<>+3932(SB)/4, $0x000a03c7
+DATA huff_natural<>+3936(SB)/4, $0x000a03c8
+DATA huff_natural<>+3940(SB)/4, $0x000a03c9
+DATA huff_natural<>+3944(SB)/4, $0x000a03ca
+DATA huff_natural<>+3948(SB)/4, $0x000a03cb
+DATA huff_natural<>+3952(SB)/4, $0x000a03cc
+DATA huff_natural<>+3956(SB)/4, $0x000a03cd
+DATA huff_natural<>+3960(SB)/4, $0x000a03ce
+DATA huff_natural<>+3964(SB)/4, $0x000a03cf
+DATA huff_natural<>+3968(SB)/4, $0x000a03d0
+DATA huff_natural<>+3972(SB)/4, $0x000a03d1
+DATA huff_natural<>+3976(SB)/4, $0x000a03d2
+DATA huff_natural<>+3980(SB)/4, $0x000a03d3
+DATA huff_natural<>+3984(SB)/4, $0x000a03d4
+DATA huff_natural<>+3988(SB)/4, $0x000a03d5
+DATA huff_natural<>+3992(SB)/4, $0x000a03d6
+DATA huff_natural<>+3996(SB)/4, $0x000a03d7
+DATA huff_natural<>+4000(SB)/4, $0x000a03d8
+DATA huff_natural<>+4004(SB)/4, $0x000a03d9
+DATA huff_natural<>+4008(SB)/4, $0x000a03da
+DATA huff_natural<>+4012(SB)/4, $0x000a03db
+DATA huff_natural<>+4016(SB)/4, $0x000a03dc
+DATA huff_natural<>+4020(SB)/4, $0x000a03dd
+DATA huff_natural<>+4024(SB)/4, $0x000a03de
+DATA huff_natural<>+4028(SB)/4, $0x000a03df
+DATA huff_natural<>+4032(SB)/4, $0x000a03e0
+DATA huff_natural<>+4036(SB)/4, $0x000a03e1
+DATA huff_natural<>+4040(SB)/4, $0x000a03e2
+DATA huff_natural<>+4044(SB)/4, $0x000a03e3
+DATA huff_natural<>+4048(SB)/4, $0x000a03e4
+DATA huff_natural<>+4052(SB)/4, $0x000a03e5
+DATA huff_natural<>+4056(SB)/4, $0x000a03e6
+DATA huff_natural<>+4060(SB)/4, $0x000a03e7
+DATA huff_natural<>+4064(SB)/4, $0x000a03e8
+DATA huff_natural<>+4068(SB)/4, $0x000a03e9
+DATA huff_natural<>+4072(SB)/4, $0x000a03ea
+DATA huff_natural<>+4076(SB)/4, $0x000a03eb
+DATA huff_natural<>+4080(SB)/4, $0x000a03ec
+DATA huff_natural<>+4084(SB)/4, $0x000a03ed
+DATA huff_natural<>+4088(SB)/4, $0x000a03ee
+DATA huff_natural<>+4092(SB)/4, $0x000a03ef
+DATA huff_natural<>+4096(SB)/4, $0x000a03f0
+DATA huff_natural<>+4100(SB)/4, $0x000a03f1
+DATA huff_natural<>+4104(SB)/4, $0x000a03f2
+DATA huff_natural<>+4108(SB)/4, $0x000a03f3
+DATA huff_natural<>+4112(SB)/4, $0x000a03f4
+DATA huff_natural<>+4116(SB)/4, $0x000a03f5
+DATA huff_natural<>+4120(SB)/4, $0x000a03f6
+DATA huff_natural<>+4124(SB)/4, $0x000a03f7
+DATA huff_natural<>+4128(SB)/4, $0x000a03f8
+DATA huff_natural<>+4132(SB)/4, $0x000a03f9
+DATA huff_natural<>+4136(SB)/4, $0x000a03fa
+DATA huff_natural<>+4140(SB)/4, $0x000a03fb
+DATA huff_natural<>+4144(SB)/4, $0x000a03fc
+DATA huff_natural<>+4148(SB)/4, $0x000a03fd
+DATA huff_natural<>+4152(SB)/4, $0x000a03fe
+DATA huff_natural<>+4156(SB)/4, $0x000a03ff
+DATA huff_natural<>+4160(SB)/4, $0x000b03ff
+DATA huff_natural<>+4164(SB)/4, $0x000a0000
+DATA huff_natural<>+4168(SB)/4, $0x000a0001
+DATA huff_natural<>+4172(SB)/4, $0x000a0002
+DATA huff_natural<>+4176(SB)/4, $0x000a0003
+DATA huff_natural<>+4180(SB)/4, $0x000a0004
+DATA huff_natural<>+4184(SB)/4, $0x000a0005
+DATA huff_natural<>+4188(SB)/4, $0x000a0006
+DATA huff_natural<>+4192(SB)/4, $0x000a0007
+DATA huff_natural<>+4196(SB)/4, $0x000a0008
+DATA huff_natural<>+4200(SB)/4, $0x000a0009
+DATA huff_natural<>+4204(SB)/4, $0x000a000a
+DATA huff_natural<>+4208(SB)/4, $0x000a000b
+DATA huff_natural<>+4212(SB)/4, $0x000a000c
+DATA huff_natural<>+4216(SB)/4, $0x000a000d
+DATA huff_natural<>+4220(SB)/4, $0x000a000e
+DATA huff_natural<>+4224(SB)/4, $0x000a000f
+DATA huff_natural<>+4228(SB)/4, $0x000a0010
+DATA huff_natural<>+4232(SB)/4, $0x000a0011
+DATA huff_natural<>+4236(SB)/4, $0x000a0012
+DATA huff_natural<>+4240(SB)/4, $0x000a0013
+DATA huff_natural<>+4244(SB)/4, $0x000a0014
+DATA huff_natural<>+4248(SB)/4, $0x000a0015
+DATA huff_natural<>+4252(SB)/4, $0x000a0016
+DATA huff_natural<>+4256(SB)/4, $0x000a0017
+DATA huff_natural<>+4260(SB)/4, $0x000a0018
+DATA huff_natural<>+4264(SB)/4, $0x000a0019
+DATA huff_natural<>+4268(SB)/4, $0x000a001a
+DATA huff_natural<>+4272(SB)/4, $0x000a001b
+DATA huff_natural<>+4276(SB)/4, $0x000a001c
+DATA huff_natural<>+4280(SB)/4, $0x000a001d
+DATA huff_natural<>+4284(SB)/4, $0x000a001e
+DATA huff_natural<>+4288(SB)/4, $0x000a001f
+DATA huff_natural<>+4292(SB)/4, $0x000a0020
+DATA huff_natural<>+4296(SB)/4, $0x000a0021
+DATA huff_natural<>+4300(SB)/4, $0x000a0022
+DATA huff_natural<>+4304(SB)/4, $0x000a0023
+DATA huff_natural<>+4308(SB)/4, $0x000a0024
+DATA huff_natural<>+4312(SB)/4, $0x000a0025
+DATA huff_natural<>+4316(SB)/4, $0x000a0026
+DATA huff_natural<>+4320(SB)/4, $0x000a0027
+DATA huff_natural<>+4324(SB)/4, $0x000a0028
+DATA huff_natural<>+4328(SB)/4, $0x000a0029
+DATA huff_natural<>+4332(SB)/4, $0x000a002a
+DATA huff_natural<>+4336(SB)/4, $0x000a002b
+DATA huff_natural<>+4340(SB)/4, $0x000a002c
+DATA huff_natural<>+4344(SB)/4, $0x000a002d
+DATA huff_natural<>+4348(SB)/4, $0x000a002e
+DATA huff_natural<>+4352(SB)/4, $0x000a002f
+DATA huff_natural<>+4356(SB)/4, $0x000a0030
+DATA huff_natural<>+4360(SB)/4, $0x000a0031
+DATA huff_natural<>+4364(SB)/4, $0x000a0032
+DATA huff_natural<>+4368(SB)/4, $0x000a0033
+DATA huff_natural<>+4372(SB)/4, $0x000a0034
+DATA huff_natural<>+4376(SB)/4, $0x000a0035
+DATA huff_natural<>+4380(SB)/4, $0x000a0036
+DATA huff_natural<>+4384(SB)/4, $0x000a0037
+DATA huff_natural<>+4388(SB)/4, $0x000a0038
+DATA huff_natural<>+4392(SB)/4, $0x000a0039
+DATA huff_natural<>+4396(SB)/4, $0x000a003a
+DATA huff_natural<>+4400(SB)/4, $0x000a003b
+DATA huff_natural<>+4404(SB)/4, $0x000a003c
+DATA huff_natural<>+4408(SB)/4, $0x000a003d
+DATA huff_natural<>+4412(SB)/4, $0x000a003e
+DATA huff_natural<>+4416(SB)/4, $0x000a003f
+DATA huff_natural<>+4420(SB)/4, $0x000a0040
+DATA huff_natural<>+4424(SB)/4, $0x000a0041
+DATA huff_natural<>+4428(SB)/4, $0x000a0042
+DATA huff_natural<>+4432(SB)/4, $0x000a0043
+DATA huff_natural<>+4436(SB)/4, $0x000a0044
+DATA huff_natural<>+4440(SB)/4, $0x000a0045
+DATA huff_natural<>+4444(SB)/4, $0x000a0046
+DATA huff_natural<>+4448(SB)/4, $0x000a0047
+DATA huff_natural<>+4452(SB)/4, $0x000a0048
+DATA huff_natural<>+4456(SB)/4, $0x000a0049
+DATA huff_natural<>+4460(SB)/4, $0x000a004a
+DATA huff_natural<>+4464(SB)/4, $0x000a004b
+DATA huff_natural<>+4468(SB)/4, $0x000a004c
+DATA huff_natural<>+4472(SB)/4, $0x000a004d
+DATA huff_natural<>+4476(SB)/4, $0x000a004e
+DATA huff_natural<>+4480(SB)/4, $0x000a004f
+DATA huff_natural<>+4484(SB)/4, $0x000a0050
+DATA huff_natural<>+4488(SB)/4, $0x000a0051
+DATA huff_natural<>+4492(SB)/4, $0x000a0052
+DATA huff_natural<>+4496(SB)/4, $0x000a0053
+DATA huff_natural<>+4500(SB)/4, $0x000a0054
+DATA huff_natural<>+4504(SB)/4, $0x000a0055
+DATA huff_natural<>+4508(SB)/4, $0x000a0056
+DATA huff_natural<>+4512(SB)/4, $0x000a0057
+DATA huff_natural<>+4516(SB)/4, $0x000a0058
+DATA huff_natural<>+4520(SB)/4, $0x000a0059
+DATA huff_natural<>+4524(SB)/4, $0x000a005a
+DATA huff_natural<>+4528(SB)/4, $0x000a005b
+DATA huff_natural<>+4532(SB)/4, $0x000a005c
+DATA huff_natural<>+4536(SB)/4, $0x000a005d
+DATA huff_natural<>+4540(SB)/4, $0x000a005e
+DATA huff_natural<>+4544(SB)/4, $0x000a005f
+DATA huff_natural<>+4548(SB)/4, $0x000a0060
+DATA huff_natural<>+4552(SB)/4, $0x000a0061
+DATA huff_natural<>+4556(SB)/4, $0x000a0062
+DATA huff_natural<>+4560(SB)/4, $0x000a0063
+DATA huff_natural<>+4564(SB)/4, $0x000a0064
+DATA huff_natural<>+4568(SB)/4, $0x000a0065
+DATA huff_natural<>+4572(SB)/4, $0x000a0066
+DATA huff_natural<>+4576(SB)/4, $0x000a0067
+DATA huff_natural<>+4580(SB)/4, $0x000a0068
+DATA huff_natural<>+4584(SB)/4, $0x000a0069
+DATA huff_natural<>+4588(SB)/4, $0x000a006a
+DATA huff_natural<>+4592(SB)/4, $0x000a006b
+DATA huff_natural<>+4596(SB)/4, $0x000a006c
+DATA huff_natural<>+4600(SB)/4, $0x000a006d
+DATA huff_natural<>+4604(SB)/4, $0x000a006e
+DATA huff_natural<>+4608(SB)/4, $0x000a006f
+DATA huff_natural<>+4612(SB)/4, $0x000a0070
+DATA huff_natural<>+4616(SB)/4, $0x000a0071
+DATA huff_natural<>+4620(SB)/4, $0x000a0072
+DATA huff_natural<>+4624(SB)/4, $0x000a0073
+DATA huff_natural<>+4628(SB)/4, $0x000a0074
+DATA huff_natural<>+4632(SB)/4, $0x000a0075
+DATA huff_natural<>+4636(SB)/4, $0x000a0076
+DATA huff_natural<>+4640(SB)/4, $0x000a0077
+DATA huff_natural<>+4644(SB)/4, $0x000a0078
+DATA huff_natural<>+4648(SB)/4, $0x000a0079
+DATA huff_natural<>+4652(SB)/4, $0x000a007a
+DATA huff_natural<>+4656(SB)/4, $0x000a007b
+DATA huff_natural<>+4660(SB)/4, $0x000a007c
+DATA huff_natural<>+4664(SB)/4, $0x000a007d
+DATA huff_natural<>+4668(SB)/4, $0x000a007e
+DATA huff_natural<>+4672(SB)/4, $0x000a007f
+DATA huff_natural<>+4676(SB)/4, $0x000a0080
+DATA huff_natural<>+4680(SB)/4, $0x000a0081
+DATA huff_natural<>+4684(SB)/4, $0x000a0082
+DATA huff_natural<>+4688(SB)/4, $0x000a0083
+DATA huff_natural<>+4692(SB)/4, $0x000a0084
+DATA huff_natural<>+4696(SB)/4, $0x000a0085
+DATA huff_natural<>+4700(SB)/4, $0x000a0086
+DATA huff_natural<>+4704(SB)/4, $0x000a0087
+DATA huff_natural<>+4708(SB)/4, $0x000a0088
+DATA huff_natural<>+4712(SB)/4, $0x000a0089
+DATA huff_natural<>+4716(SB)/4, $0x000a008a
+DATA huff_natural<>+4720(SB)/4, $0x000a008b
+DATA huff_natural<>+4724(SB)/4, $0x000a008c
+DATA huff_natural<>+4728(SB)/4, $0x000a008d
+DATA huff_natural<>+4732(SB)/4, $0x000a008e
+DATA huff_natural<>+4736(SB)/4, $0x000a008f
+DATA huff_natural<>+4740(SB)/4, $0x000a0090
+DATA huff_natural<>+4744(SB)/4, $0x000a0091
+DATA huff_natural<>+4748(SB)/4, $0x000a0092
+DATA huff_natural<>+4752(SB)/4, $0x000a0093
+DATA huff_natural<>+4756(SB)/4, $0x000a0094
+DATA huff_natural<>+4760(SB)/4, $0x000a0095
+DATA huff_natural<>+4764(SB)/4, $0x000a0096
+DATA huff_natural<>+4768(SB)/4, $0x000a0097
+DATA huff_natural<>+4772(SB)/4, $0x000a0098
+DATA huff_natural<>+4776(SB)/4, $0x000a0099
+DATA huff_natural<>+4780(SB)/4, $0x000a009a
+DATA huff_natural<>+4784(SB)/4, $0x000a009b
+DATA huff_natural<>+4788(SB)/4, $0x000a009c
+DATA huff_natural<>+4792(SB)/4, $0x000a009d
+DATA huff_natural<>+4796(SB)/4, $0x000a009e
+DATA huff_natural<>+4800(SB)/4, $0x000a009f
+DATA huff_natural<>+4804(SB)/4, $0x000a00a0
+DATA huff_natural<>+4808(SB)/4, $0x000a00a1
+DATA huff_natural<>+4812(SB)/4, $0x000a00a2
+DATA huff_natural<>+4816(SB)/4, $0x000a00a3
+DATA huff_natural<>+4820(SB)/4, $0x000a00a4
+DATA huff_natural<>+4824(SB)/4, $0x000a00a5
+DATA huff_natural<>+4828(SB)/4, $0x000a00a6
+DATA huff_natural<>+4832(SB)/4, $0x000a00a7
+DATA huff_natural<>+4836(SB)/4, $0x000a00a8
+DATA huff_natural<>+4840(SB)/4, $0x000a00a9
+DATA huff_natural<>+4844(SB)/4, $0x000a00aa
+DATA huff_natural<>+4848(SB)/4, $0x000a00ab
+DATA huff_natural<>+4852(SB)/4, $0x000a00ac
+DATA huff_natural<>+4856(SB)/4, $0x000a00ad
+DATA huff_natural<>+4860(SB)/4, $0x000a00ae
+DATA huff_natural<>+4864(SB)/4, $0x000a00af
+DATA huff_natural<>+4868(SB)/4, $0x000a00b0
+DATA huff_natural<>+4872(SB)/4, $0x000a00b1
+DATA huff_natural<>+4876(SB)/4, $0x000a00b2
+DATA huff_natural<>+4880(SB)/4, $0x000a00b3
+DATA huff_natural<>+4884(SB)/4, $0x000a00b4
+DATA huff_natural<>+4888(SB)/4, $0x000a00b5
+DATA huff_natural<>+4892(SB)/4, $0x000a00b6
+DATA huff_natural<>+4896(SB)/4, $0x000a00b7
+DATA huff_natural<>+4900(SB)/4, $0x000a00b8
+DATA huff_natural<>+4904(SB)/4, $0x000a00b9
+DATA huff_natural<>+4908(SB)/4, $0x000a00ba
+DATA huff_natural<>+4912(SB)/4, $0x000a00bb
+DATA huff_natural<>+4916(SB)/4, $0x000a00bc
+DATA huff_natural<>+4920(SB)/4, $0x000a00bd
+DATA huff_natural<>+4924(SB)/4, $0x000a00be
+DATA huff_natural<>+4928(SB)/4, $0x000a00bf
+DATA huff_natural<>+4932(SB)/4, $0x000a00c0
+DATA huff_natural<>+4936(SB)/4, $0x000a00c1
+DATA huff_natural<>+4940(SB)/4, $0x000a00c2
+DATA huff_natural<>+4944(SB)/4, $0x000a00c3
+DATA huff_natural<>+4948(SB)/4, $0x000a00c4
+DATA huff_natural<>+4952(SB)/4, $0x000a00c5
+DATA huff_natural<>+4956(SB)/4, $0x000a00c6
+DATA huff_natural<>+4960(SB)/4, $0x000a00c7
+DATA huff_natural<>+4964(SB)/4, $0x000a00c8
+DATA huff_natural<>+4968(SB)/4, $0x000a00c9
+DATA huff_natural<>+4972(SB)/4, $0x000a00ca
+DATA huff_natural<>+4976(SB)/4, $0x000a00cb
+DATA huff_natural<>+4980(SB)/4, $0x000a00cc
+DATA huff_natural<>+4984(SB)/4, $0x000a00cd
+DATA huff_natural<>+4988(SB)/4, $0x000a00ce
+DATA huff_natural<>+4992(SB)/4, $0x000a00cf
+DATA huff_natural<>+4996(SB)/4, $0x000a00d0
+DATA huff_natural<>+5000(SB)/4, $0x000a00d1
+DATA huff_natural<>+5004(SB)/4, $0x000a00d2
+DATA huff_natural<>+5008(SB)/4, $0x000a00d3
+DATA huff_natural<>+5012(SB)/4, $0x000a00d4
+DATA huff_natural<>+5016(SB)/4, $0x000a00d5
+DATA huff_natural<>+5020(SB)/4, $0x000a00d6
+DATA huff_natural<>+5024(SB)/4, $0x000a00d7
+DATA huff_natural<>+5028(SB)/4, $0x000a00d8
+DATA huff_natural<>+5032(SB)/4, $0x000a00d9
+DATA huff_natural<>+5036(SB)/4, $0x000a00da
+DATA huff_natural<>+5040(SB)/4, $0x000a00db
+DATA huff_natural<>+5044(SB)/4, $0x000a00dc
+DATA huff_natural<>+5048(SB)/4, $0x000a00dd
+DATA huff_natural<>+5052(SB)/4, $0x000a00de
+DATA huff_natural<>+5056(SB)/4, $0x000a00df
+DATA huff_natural<>+5060(SB)/4, $0x000a00e0
+DATA huff_natural<>+5064(SB)/4, $0x000a00e1
+DATA huff_natural<>+5068(SB)/4, $0x000a00e2
+DATA huff_natural<>+5072(SB)/4, $0x000a00e3
+DATA huff_natural<>+5076(SB)/4, $0x000a00e4
+DATA huff_natural<>+5080(SB)/4, $0x000a00e5
+DATA huff_natural<>+5084(SB)/4, $0x000a00e6
+DATA huff_natural<>+5088(SB)/4, $0x000a00e7
+DATA huff_natural<>+5092(SB)/4, $0x000a00e8
+DATA huff_natural<>+5096(SB)/4, $0x000a00e9
+DATA huff_natural<>+5100(SB)/4, $0x000a00ea
+DATA huff_natural<>+5104(SB)/4, $0x000a00eb
+DATA huff_natural<>+5108(SB)/4, $0x000a00ec
+DATA huff_natural<>+5112(SB)/4, $0x000a00ed
+DATA huff_natural<>+5116(SB)/4, $0x000a00ee
+DATA huff_natural<>+5120(SB)/4, $0x000a00ef
+DATA huff_natural<>+5124(SB)/4, $0x000a00f0
+DATA huff_natural<>+5128(SB)/4, $0x000a00f1
+DATA huff_natural<>+5132(SB)/4, $0x000a00f2
+DATA huff_natural<>+5136(SB)/4, $0x000a00f3
+DATA huff_natural<>+5140(SB)/4, $0x000a00f4
+DATA huff_natural<>+5144(SB)/4, $0x000a00f5
+DATA huff_natural<>+5148(SB)/4, $0x000a00f6
+DATA huff_natural<>+5152(SB)/4, $0x000a00f7
+DATA huff_natural<>+5156(SB)/4, $0x000a00f8
+DATA huff_natural<>+5160(SB)/4, $0x000a00f9
+DATA huff_natural<>+5164(SB)/4, $0x000a00fa
+DATA huff_natural<>+5168(SB)/4, $0x000a00fb
+DATA huff_natural<>+5172(SB)/4, $0x000a00fc
+DATA huff_natural<>+5176(SB)/4, $0x000a00fd
+DATA huff_natural<>+5180(SB)/4, $0x000a00fe
+DATA huff_natural<>+5184(SB)/4, $0x000a00ff
+DATA huff_natural<>+5188(SB)/4, $0x000a0100
+DATA huff_natural<>+5192(SB)/4, $0x000a0101
+DATA huff_natural<>+5196(SB)/4, $0x000a0102
+DATA huff_natural<>+5200(SB)/4, $0x000a0103
+DATA huff_natural<>+5204(SB)/4, $0x000a0104
+DATA huff_natural<>+5208(SB)/4, $0x000a0105
+DATA huff_natural<>+5212(SB)/4, $0x000a0106
+DATA huff_natural<>+5216(SB)/4, $0x000a0107
+DATA huff_natural<>+5220(SB)/4, $0x000a0108
+DATA huff_natural<>+5224(SB)/4, $0x000a0109
+DATA huff_natural<>+5228(SB)/4, $0x000a010a
+DATA huff_natural<>+5232(SB)/4, $0x000a010b
+DATA huff_natural<>+5236(SB)/4, $0x000a010c
+DATA huff_natural<>+5240(SB)/4, $0x000a010d
+DATA huff_natural<>+5244(SB)/4, $0x000a010e
+DATA huff_natural<>+5248(SB)/4, $0x000a010f
+DATA huff_natural<>+5252(SB)/4, $0x000a0110
+DATA huff_natural<>+5256(SB)/4, $0x000a0111
+DATA huff_natural<>+5260(SB)/4, $0x000a0112
+DATA huff_natural<>+5264(SB)/4, $0x000a0113
+DATA huff_natural<>+5268(SB)/4, $0x000a0114
+DATA huff_natural<>+5272(SB)/4, $0x000a0115
+DATA huff_natural<>+5276(SB)/4, $0x000a0116
+DATA huff_natural<>+5280(SB)/4, $0x000a0117
+DATA huff_natural<>+5284(SB)/4, $0x000a0118
+DATA huff_natural<>+5288(SB)/4, $0x000a0119
+DATA huff_natural<>+5292(SB)/4, $0x000a011a
+DATA huff_natural<>+5296(SB)/4, $0x000a011b
+DATA huff_natural<>+5300(SB)/4, $0x000a011c
+DATA huff_natural<>+5304(SB)/4, $0x000a011d
+DATA huff_natural<>+5308(SB)/4, $0x000a011e
+DATA huff_natural<>+5312(SB)/4, $0x000a011f
+DATA huff_natural<>+5316(SB)/4, $0x000a0120
+DATA huff_natural<>+5320(SB)/4, $0x000a0121
+DATA huff_natural<>+5324(SB)/4, $0x000a0122
+DATA huff_natural<>+5328(SB)/4, $0x000a0123
+DATA huff_natural<>+5332(SB)/4, $0x000a0124
+DATA huff_natural<>+5336(SB)/4, $0x000a0125
+DATA huff_natural<>+5340(SB)/4, $0x000a0126
+DATA huff_natural<>+5344(SB)/4, $0x000a0127
+DATA huff_natural<>+5348(SB)/4, $0x000a0128
+DATA huff_natural<>+5352(SB)/4, $0x000a0129
+DATA huff_natural<>+5356(SB)/4, $0x000a012a
+DATA huff_natural<>+5360(SB)/4, $0x000a012b
+DATA huff_natural<>+5364(SB)/4, $0x000a012c
+DATA huff_natural<>+5368(SB)/4, $0x000a012d
+DATA huff_natural<>+5372(SB)/4, $0x000a012e
+DATA huff_natural<>+5376(SB)/4, $0x000a012f
+DATA huff_natural<>+5380(SB)/4, $0x000a0130
+DATA huff_natural<>+5384(SB)/4, $0x000a0131
+DATA huff_natural<>+5388(SB)/4, $0x000a0132
+DATA huff_natural<>+5392(SB)/4, $0x000a0133
+DATA huff_natural<>+5396(SB)/4, $0x000a0134
+DATA huff_natural<>+5400(SB)/4, $0x000a0135
+DATA huff_natural<>+5404(SB)/4, $0x000a0136
+DATA huff_natural<>+5408(SB)/4, $0x000a0137
+DATA huff_natural<>+5412(SB)/4, $0x000a0138
+DATA huff_natural<>+5416(SB)/4, $0x000a0139
+DATA huff_natural<>+5420(SB)/4, $0x000a013a
+DATA huff_natural<>+5424(SB)/4, $0x000a013b
+DATA huff_natural<>+5428(SB)/4, $0x000a013c
+DATA huff_natural<>+5432(SB)/4, $0x000a013d
+DATA huff_natural<>+5436(SB)/4, $0x000a013e
+DATA huff_natural<>+5440(SB)/4, $0x000a013f
+DATA huff_natural<>+5444(SB)/4, $0x000a0140
+DATA huff_natural<>+5448(SB)/4, $0x000a0141
+DATA huff_natural<>+5452(SB)/4, $0x000a0142
+DATA huff_natural<>+5456(SB)/4, $0x000a0143
+DATA huff_natural<>+5460(SB)/4, $0x000a0144
+DATA huff_natural<>+5464(SB)/4, $0x000a0145
+DATA huff_natural<>+5468(SB)/4, $0x000a0146
+DATA huff_natural<>+5472(SB)/4, $0x000a0147
+DATA huff_natural<>+5476(SB)/4, $0x000a0148
+DATA huff_natural<>+5480(SB)/4, $0x000a0149
+DATA huff_natural<>+5484(SB)/4, $0x000a014a
+DATA huff_natural<>+5488(SB)/4, $0x000a014b
+DATA huff_natural<>+5492(SB)/4, $0x000a014c
+DATA huff_natural<>+5496(SB)/4, $0x000a014d
+DATA huff_natural<>+5500(SB)/4, $0x000a014e
+DATA huff_natural<>+5504(SB)/4, $0x000a014f
+DATA huff_natural<>+5508(SB)/4, $0x000a0150
+DATA huff_natural<>+5512(SB)/4, $0x000a0151
+DATA huff_natural<>+5516(SB)/4, $0x000a0152
+DATA huff_natural<>+5520(SB)/4, $0x000a0153
+DATA huff_natural<>+5524(SB)/4, $0x000a0154
+DATA huff_natural<>+5528(SB)/4, $0x000a0155
+DATA huff_natural<>+5532(SB)/4, $0x000a0156
+DATA huff_natural<>+5536(SB)/4, $0x000a0157
+DATA huff_natural<>+5540(SB)/4, $0x000a0158
+DATA huff_natural<>+5544(SB)/4, $0x000a0159
+DATA huff_natural<>+5548(SB)/4, $0x000a015a
+DATA huff_natural<>+5552(SB)/4, $0x000a015b
+DATA huff_natural<>+5556(SB)/4, $0x000a015c
+DATA huff_natural<>+5560(SB)/4, $0x000a015d
+DATA huff_natural<>+5564(SB)/4, $0x000a015e
+DATA huff_natural<>+5568(SB)/4, $0x000a015f
+DATA huff_natural<>+5572(SB)/4, $0x000a0160
+DATA huff_natural<>+5576(SB)/4, $0x000a0161
+DATA huff_natural<>+5580(SB)/4, $0x000a0162
+DATA huff_natural<>+5584(SB)/4, $0x000a0163
+DATA huff_natural<>+5588(SB)/4, $0x000a0164
+DATA huff_natural<>+5592(SB)/4, $0x000a0165
+DATA huff_natural<>+5596(SB)/4, $0x000a0166
+DATA huff_natural<>+5600(SB)/4, $0x000a0167
+DATA huff_natural<>+5604(SB)/4, $0x000a0168
+DATA huff_natural<>+5608(SB)/4, $0x000a0169
+DATA huff_natural<>+5612(SB)/4, $0x000a016a
+DATA huff_natural<>+5616(SB)/4, $0x000a016b
+DATA huff_natural<>+5620(SB)/4, $0x000a016c
+DATA huff_natural<>+5624(SB)/4, $0x000a016d
+DATA huff_natural<>+5628(SB)/4, $0x000a016e
+DATA huff_natural<>+5632(SB)/4, $0x000a016f
+DATA huff_natural<>+5636(SB)/4, $0x000a0170
+DATA huff_natural<>+5640(SB)/4, $0x000a0171
+DATA huff_natural<>+5644(SB)/4, $0x000a0172
+DATA huff_natural<>+5648(SB)/4, $0x000a0173
+DATA huff_natural<>+5652(SB)/4, $0x000a0174
+DATA huff_natural<>+5656(SB)/4, $0x000a0175
+DATA huff_natural<>+5660(SB)/4, $0x000a0176
+DATA huff_natural<>+5664(SB)/4, $0x000a0177
+DATA huff_natural<>+5668(SB)/4, $0x000a0178
+DATA huff_natural<>+5672(SB)/4, $0x000a0179
+DATA huff_natural<>+5676(SB)/4, $0x000a017a
+DATA huff_natural<>+5680(SB)/4, $0x000a017b
+DATA huff_natural<>+5684(SB)/4, $0x000a017c
+DATA huff_natural<>+5688(SB)/4, $0x000a017d
+DATA huff_natural<>+5692(SB)/4, $0x000a017e
+DATA huff_natural<>+5696(SB)/4, $0x000a017f
+DATA huff_natural<>+5700(SB)/4, $0x000a0180
+DATA huff_natural<>+5704(SB)/4, $0x000a0181
+DATA huff_natural<>+5708(SB)/4, $0x000a0182
+DATA huff_natural<>+5712(SB)/4, $0x000a0183
+DATA huff_natural<>+5716(SB)/4, $0x000a0184
+DATA huff_natural<>+5720(SB)/4, $0x000a0185
+DATA huff_natural<>+5724(SB)/4, $0x000a0186
+DATA huff_natural<>+5728(SB)/4, $0x000a0187
+DATA huff_natural<>+5732(SB)/4, $0x000a0188
+DATA huff_natural<>+5736(SB)/4, $0x000a0189
+DATA huff_natural<>+5740(SB)/4, $0x000a018a
+DATA huff_natural<>+5744(SB)/4, $0x000a018b
+DATA huff_natural<>+5748(SB)/4, $0x000a018c
+DATA huff_natural<>+5752(SB)/4, $0x000a018d
+DATA huff_natural<>+5756(SB)/4, $0x000a018e
+DATA huff_natural<>+5760(SB)/4, $0x000a018f
+DATA huff_natural<>+5764(SB)/4, $0x000a0190
+DATA huff_natural<>+5768(SB)/4, $0x000a0191
+DATA huff_natural<>+5772(SB)/4, $0x000a0192
+DATA huff_natural<>+5776(SB)/4, $0x000a0193
+DATA huff_natural<>+5780(SB)/4, $0x000a0194
+DATA huff_natural<>+5784(SB)/4, $0x000a0195
+DATA huff_natural<>+5788(SB)/4, $0x000a0196
+DATA huff_natural<>+5792(SB)/4, $0x000a0197
+DATA huff_natural<>+5796(SB)/4, $0x000a0198
+DATA huff_natural<>+5800(SB)/4, $0x000a0199
+DATA huff_natural<>+5804(SB)/4, $0x000a019a
+DATA huff_natural<>+5808(SB)/4, $0x000a019b
+DATA huff_natural<>+5812(SB)/4, $0x000a019c
+DATA huff_natural<>+5816(SB)/4, $0x000a019d
+DATA huff_natural<>+5820(SB)/4, $0x000a019e
+DATA huff_natural<>+5824(SB)/4, $0x000a019f
+DATA huff_natural<>+5828(SB)/4, $0x000a01a0
+DATA huff_natural<>+5832(SB)/4, $0x000a01a1
+DATA huff_natural<>+5836(SB)/4, $0x000a01a2
+DATA huff_natural<>+5840(SB)/4, $0x000a01a3
+DATA huff_natural<>+5844(SB)/4, $0x000a01a4
+DATA huff_natural<>+5848(SB)/4, $0x000a01a5
+DATA huff_natural<>+5852(SB)/4, $0x000a01a6
+DATA huff_natural<>+5856(SB)/4, $0x000a01a7
+DATA huff_natural<>+5860(SB)/4, $0x000a01a8
+DATA huff_natural<>+5864(SB)/4, $0x000a01a9
+DATA huff_natural<>+5868(SB)/4, $0x000a01aa
+DATA huff_natural<>+5872(SB)/4, $0x000a01ab
+DATA huff_natural<>+5876(SB)/4, $0x000a01ac
+DATA huff_natural<>+5880(SB)/4, $0x000a01ad
+DATA huff_natural<>+5884(SB)/4, $0x000a01ae
+DATA huff_natural<>+5888(SB)/4, $0x000a01af
+DATA huff_natural<>+5892(SB)/4, $0x000a01b0
+DATA huff_natural<>+5896(SB)/4, $0x000a01b1
+DATA huff_natural<>+5900(SB)/4, $0x000a01b2
+DATA huff_natural<>+5904(SB)/4, $0x000a01b3
+DATA huff_natural<>+5908(SB)/4, $0x000a01b4
+DATA huff_natural<>+5912(SB)/4, $0x000a01b5
+DATA huff_natural<>+5916(SB)/4, $0x000a01b6
+DATA huff_natural<>+5920(SB)/4, $0x000a01b7
+DATA huff_natural<>+5924(SB)/4, $0x000a01b8
+DATA huff_natural<>+5928(SB)/4, $0x000a01b9
+DATA huff_natural<>+5932(SB)/4, $0x000a01ba
+DATA huff_natural<>+5936(SB)/4, $0x000a01bb
+DATA huff_natural<>+5940(SB)/4, $0x000a01bc
+DATA huff_natural<>+5944(SB)/4, $0x000a01bd
+DATA huff_natural<>+5948(SB)/4, $0x000a01be
+DATA huff_natural<>+5952(SB)/4, $0x000a01bf
+DATA huff_natural<>+5956(SB)/4, $0x000a01c0
+DATA huff_natural<>+5960(SB)/4, $0x000a01c1
+DATA huff_natural<>+5964(SB)/4, $0x000a01c2
+DATA huff_natural<>+5968(SB)/4, $0x000a01c3
+DATA huff_natural<>+5972(SB)/4, $0x000a01c4
+DATA huff_natural<>+5976(SB)/4, $0x000a01c5
+DATA huff_natural<>+5980(SB)/4, $0x000a01c6
+DATA huff_natural<>+5984(SB)/4, $0x000a01c7
+DATA huff_natural<>+5988(SB)/4, $0x000a01c8
+DATA huff_natural<>+5992(SB)/4, $0x000a01c9
+DATA huff_natural<>+5996(SB)/4, $0x000a01ca
+DATA huff_natural<>+6000(SB)/4, $0x000a01cb
+DATA huff_natural<>+6004(SB)/4, $0x000a01cc
+DATA huff_natural<>+6008(SB)/4, $0x000a01cd
+DATA huff_natural<>+6012(SB)/4, $0x000a01ce
+DATA huff_natural<>+6016(SB)/4, $0x000a01cf
+DATA huff_natural<>+6020(SB)/4, $0x000a01d0
+DATA huff_natural<>+6024(SB)/4, $0x000a01d1
+DATA huff_natural<>+6028(SB)/4, $0x000a01d2
+DATA huff_natural<>+6032(SB)/4, $0x000a01d3
+DATA huff_natural<>+6036(SB)/4, $0x000a01d4
+DATA huff_natural<>+6040(SB)/4, $0x000a01d5
+DATA huff_natural<>+6044(SB)/4, $0x000a01d6
+DATA huff_natural<>+6048(SB)/4, $0x000a01d7
+DATA huff_natural<>+6052(SB)/4, $0x000a01d8
+DATA huff_natural<>+6056(SB)/4, $0x000a01d9
+DATA huff_natural<>+6060(SB)/4, $0x000a01da
+DATA huff_natural<>+6064(SB)/4, $0x000a01db
+DATA huff_natural<>+6068(SB)/4, $0x000a01dc
+DATA huff_natural<>+6072(SB)/4, $0x000a01dd
+DATA huff_natural<>+6076(SB)/4, $0x000a01de
+DATA huff_natural<>+6080(SB)/4, $0x000a01df
+DATA huff_natural<>+6084(SB)/4, $0x000a01e0
+DATA huff_natural<>+6088(SB)/4, $0x000a01e1
+DATA huff_natural<>+6092(SB)/4, $0x000a01e2
+DATA huff_natural<>+6096(SB)/4, $0x000a01e3
+DATA huff_natural<>+6100(SB)/4, $0x000a01e4
+DATA huff_natural<>+6104(SB)/4, $0x000a01e5
+DATA huff_natural<>+6108(SB)/4, $0x000a01e6
+DATA huff_natural<>+6112(SB)/4, $0x000a01e7
+DATA huff_natural<>+6116(SB)/4, $0x000a01e8
+DATA huff_natural<>+6120(SB)/4, $0x000a01e9
+DATA huff_natural<>+6124(SB)/4, $0x000a01ea
+DATA huff_natural<>+6128(SB)/4, $0x000a01eb
+DATA huff_natural<>+6132(SB)/4, $0x000a01ec
+DATA huff_natural<>+6136(SB)/4, $0x000a01ed
+DATA huff_natural<>+6140(SB)/4, $0x000a01ee
+DATA huff_natural<>+6144(SB)/4, $0x000a01ef
+DATA huff_natural<>+6148(SB)/4, $0x000a01f0
+DATA huff_natural<>+6152(SB)/4, $0x000a01f1
+DATA huff_natural<>+6156(SB)/4, $0x000a01f2
+DATA huff_natural<>+6160(SB)/4, $0x000a01f3
+DATA huff_natural<>+6164(SB)/4, $0x000a01f4
+DATA huff_natural<>+6168(SB)/4, $0x000a01f5
+DATA huff_natural<>+6172(SB)/4, $0x000a01f6
+DATA huff_natural<>+6176(SB)/4, $0x000a01f7
+DATA huff_natural<>+6180(SB)/4, $0x000a01f8
+DATA huff_natural<>+6184(SB)/4, $0x000a01f9
+DATA huff_natural<>+6188(SB)/4, $0x000a01fa
+DATA huff_natural<>+6192(SB)/4, $0x000a01fb
+DATA huff_natural<>+6196(SB)/4, $0x000a01fc
+DATA huff_natural<>+6200(SB)/4, $0x000a01fd
+DATA huff_natural<>+6204(SB)/4, $0x000a01fe
+DATA huff_natural<>+6208(SB)/4, $0x000a01ff
+DATA huff_natural<>+6212(SB)/4, $0x00090000
+DATA huff_natural<>+6216(SB)/4, $0x00090001
+DATA huff_natural<>+6220(SB)/4, $0x00090002
+DATA huff_natural<>+6224(SB)/4, $0x00090003
+DATA huff_natural<>+6228(SB)/4, $0x00090004
+DATA huff_natural<>+6232(SB)/4, $0x00090005
+DATA huff_natural<>+6236(SB)/4, $0x00090006
+DATA huff_natural<>+6240(SB)/4, $0x00090007
+DATA huff_natural<>+6244(SB)/4, $0x00090008
+DATA huff_natural<>+6248(SB)/4, $0x00090009
+DATA huff_natural<>+6252(SB)/4, $0x0009000a
+DATA huff_natural<>+6256(SB)/4, $0x0009000b
+DATA huff_natural<>+6260(SB)/4, $0x0009000c
+DATA huff_natural<>+6264(SB)/4, $0x0009000d
+DATA huff_natural<>+6268(SB)/4, $0x0009000e
+DATA huff_natural<>+6272(SB)/4, $0x0009000f
+DATA huff_natural<>+6276(SB)/4, $0x00090010
+DATA huff_natural<>+6280(SB)/4, $0x00090011
+DATA huff_natural<>+6284(SB)/4, $0x00090012
+DATA huff_natural<>+6288(SB)/4, $0x00090013
+DATA huff_natural<>+6292(SB)/4, $0x00090014
+DATA huff_natural<>+6296(SB)/4, $0x00090015
+DATA huff_natural<>+6300(SB)/4, $0x00090016
+DATA huff_natural<>+6304(SB)/4, $0x00090017
+DATA huff_natural<>+6308(SB)/4, $0x00090018
+DATA huff_natural<>+6312(SB)/4, $0x00090019
+DATA huff_natural<>+6316(SB)/4, $0x0009001a
+DATA huff_natural<>+6320(SB)/4, $0x0009001b
+DATA huff_natural<>+6324(SB)/4, $0x0009001c
+DATA huff_natural<>+6328(SB)/4, $0x0009001d
+DATA huff_natural<>+6332(SB)/4, $0x0009001e
+DATA huff_natural<>+6336(SB)/4, $0x0009001f
+DATA huff_natural<>+6340(SB)/4, $0x00090020
+DATA huff_natural<>+6344(SB)/4, $0x00090021
+DATA huff_natural<>+6348(SB)/4, $0x00090022
+DATA huff_natural<>+6352(SB)/4, $0x00090023
+DATA huff_natural<>+6356(SB)/4, $0x00090024
+DATA huff_natural<>+6360(SB)/4, $0x00090025
+DATA huff_natural<>+6364(SB)/4, $0x00090026
+DATA huff_natural<>+6368(SB)/4, $0x00090027
+DATA huff_natural<>+6372(SB)/4, $0x00090028
+DATA huff_natural<>+6376(SB)/4, $0x00090029
+DATA huff_natural<>+6380(SB)/4, $0x0009002a
+DATA huff_natural<>+6384(SB)/4, $0x0009002b
+DATA huff_natural<>+6388(SB)/4, $0x0009002c
+DATA huff_natural<>+6392(SB)/4, $0x0009002d
+DATA huff_natural<>+6396(SB)/4, $0x0009002e
+DATA huff_natural<>+6400(SB)/4, $0x0009002f
+DATA huff_natural<>+6404(SB)/4, $0x00090030
+DATA huff_natural<>+6408(SB)/4, $0x00090031
+DATA huff_natural<>+6412(SB)/4, $0x00090032
+DATA huff_natural<>+6416(SB)/4, $0x00090033
+DATA huff_natural<>+6420(SB)/4, $0x00090034
+DATA huff_natural<>+6424(SB)/4, $0x00090035
+DATA huff_natural<>+6428(SB)/4, $0x00090036
+DATA huff_natural<>+6432(SB)/4, $0x00090037
+DATA huff_natural<>+6436(SB)/4, $0x00090038
+DATA huff_natural<>+6440(SB)/4, $0x00090039
+DATA huff_natural<>+6444(SB)/4, $0x0009003a
+DATA huff_natural<>+6448(SB)/4, $0x0009003b
+DATA huff_natural<>+6452(SB)/4, $0x0009003c
+DATA huff_natural<>+6456(SB)/4, $0x0009003d
+DATA huff_natural<>+6460(SB)/4, $0x0009003e
+DATA huff_natural<>+6464(SB)/4, $0x0009003f
+DATA huff_natural<>+6468(SB)/4, $0x00090040
+DATA huff_natural<>+6472(SB)/4, $0x00090041
+DATA huff_natural<>+6476(SB)/4, $0x00090042
+DATA huff_natural<>+6480(SB)/4, $0x00090043
+DATA huff_natural<>+6484(SB)/4, $0x00090044
+DATA huff_natural<>+6488(SB)/4, $0x00090045
+DATA huff_natural<>+6492(SB)/4, $0x00090046
+DATA huff_natural<>+6496(SB)/4, $0x00090047
+DATA huff_natural<>+6500(SB)/4, $0x00090048
+DATA huff_natural<>+6504(SB)/4, $0x00090049
+DATA huff_natural<>+6508(SB)/4, $0x0009004a
+DATA huff_natural<>+6512(SB)/4, $0x0009004b
+DATA huff_natural<>+6516(SB)/4, $0x0009004c
+DATA huff_natural<>+6520(SB)/4, $0x0009004d
+DATA huff_natural<>+6524(SB)/4, $0x0009004e
+DATA huff_natural<>+6528(SB)/4, $0x0009004f
+DATA huff_natural<>+6532(SB)/4, $0x00090050
+DATA huff_natural<>+6536(SB)/4, $0x00090051
+DATA huff_natural<>+6540(SB)/4, $0x00090052
+DATA huff_natural<>+6544(SB)/4, $0x00090053
+DATA huff_natural<>+6548(SB)/4, $0x00090054
+DATA huff_natural<>+6552(SB)/4, $0x00090055
+DATA huff_natural<>+6556(SB)/4, $0x00090056
+DATA huff_natural<>+6560(SB)/4, $0x00090057
+DATA huff_natural<>+6564(SB)/4, $0x00090058
+DATA huff_natural<>+6568(SB)/4, $0x00090059
+DATA huff_natural<>+6572(SB)/4, $0x0009005a
+DATA huff_natural<>+6576(SB)/4, $0x0009005b
+DATA huff_natural<>+6580(SB)/4, $0x0009005c
+DATA huff_natural<>+6584(SB)/4, $0x0009005d
+DATA huff_natural<>+6588(SB)/4, $0x0009005e
+DATA huff_natural<>+6592(SB)/4, $0x0009005f
+DATA huff_natural<>+6596(SB)/4, $0x00090060
+DATA huff_natural<>+6600(SB)/4, $0x00090061
+DATA huff_natural<>+6604(SB)/4, $0x00090062
+DATA huff_natural<>+6608(SB)/4, $0x00090063
+DATA huff_natural<>+6612(SB)/4, $0x00090064
+DATA huff_natural<>+6616(SB)/4, $0x00090065
+DATA huff_natural<>+6620(SB)/4, $0x00090066
+DATA huff_natural<>+6624(SB)/4, $0x00090067
+DATA huff_natural<>+6628(SB)/4, $0x00090068
+DATA huff_natural<>+6632(SB)/4, $0x00090069
+DATA huff_natural<>+6636(SB)/4, $0x0009006a
+DATA huff_natural<>+6640(SB)/4, $0x0009006b
+DATA huff_natural<>+6644(SB)/4, $0x0009006c
+DATA huff_natural<>+6648(SB)/4, $0x0009006d
+DATA huff_natural<>+6652(SB)/4, $0x0009006e
+DATA huff_natural<>+6656(SB)/4, $0x0009006f
+DATA huff_natural<>+6660(SB)/4, $0x00090070
+DATA huff_natural<>+6664(SB)/4, $0x00090071
+DATA huff_natural<>+6668(SB)/4, $0x00090072
+DATA huff_natural<>+6672(SB)/4, $0x00090073
+DATA huff_natural<>+6676(SB)/4, $0x00090074
+DATA huff_natural<>+6680(SB)/4, $0x00090075
+DATA huff_natural<>+6684(SB)/4, $0x00090076
+DATA huff_natural<>+6688(SB)/4, $0x00090077
+DATA huff_natural<>+6692(SB)/4, $0x00090078
+DATA huff_natural<>+6696(SB)/4, $0x00090079
+DATA huff_natural<>+6700(SB)/4, $0x0009007a
+DATA huff_natural<>+6704(SB)/4, $0x0009007b
+DATA huff_natural<>+6708(SB)/4, $0x0009007c
+DATA huff_natural<>+6712(SB)/4, $0x0009007d
+DATA huff_natural<>+6716(SB)/4, $0x0009007e
+DATA huff_natural<>+6720(SB)/4, $0x0009007f
+DATA huff_natural<>+6724(SB)/4, $0x00090080
+DATA huff_natural<>+6728(SB)/4, $0x00090081
+DATA huff_natural<>+6732(SB)/4, $0x00090082
+DATA huff_natural<>+6736(SB)/4, $0x00090083
+DATA huff_natural<>+6740(SB)/4, $0x00090084
+DATA huff_natural<>+6744(SB)/4, $0x00090085
+DATA huff_natural<>+6748(SB)/4, $0x00090086
+DATA huff_natural<>+6752(SB)/4, $0x00090087
+DATA huff_natural<>+6756(SB)/4, $0x00090088
+DATA huff_natural<>+6760(SB)/4, $0x00090089
+DATA huff_natural<>+6764(SB)/4, $0x0009008a
+DATA huff_natural<>+6768(SB)/4, $0x0009008b
+DATA huff_natural<>+6772(SB)/4, $0x0009008c
+DATA huff_natural<>+6776(SB)/4, $0x0009008d
+DATA huff_natural<>+6780(SB)/4, $0x0009008e
+DATA huff_natural<>+6784(SB)/4, $0x0009008f
+DATA huff_natural<>+6788(SB)/4, $0x00090090
+DATA huff_natural<>+6792(SB)/4, $0x00090091
+DATA huff_natural<>+6796(SB)/4, $0x00090092
+DATA huff_natural<>+6800(SB)/4, $0x00090093
+DATA huff_natural<>+6804(SB)/4, $0x00090094
+DATA huff_natural<>+6808(SB)/4, $0x00090095
+DATA huff_natural<>+6812(SB)/4, $0x00090096
+DATA huff_natural<>+6816(SB)/4, $0x00090097
+DATA huff_natural<>+6820(SB)/4, $0x00090098
+DATA huff_natural<>+6824(SB)/4, $0x00090099
+DATA huff_natural<>+6828(SB)/4, $0x0009009a
+DATA huff_natural<>+6832(SB)/4, $0x0009009b
+DATA huff_natural<>+6836(SB)/4, $0x0009009c
+DATA huff_natural<>+6840(SB)/4, $0x0009009d
+DATA huff_natural<>+6844(SB)/4, $0x0009009e
+DATA huff_natural<>+6848(SB)/4, $0x0009009f
+DATA huff_natural<>+6852(SB)/4, $0x000900a0
+DATA huff_natural<>+6856(SB)/4, $0x000900a1
+DATA huff_natural<>+6860(SB)/4, $0x000900a2
+DATA huff_natural<>+6864(SB)/4, $0x000900a3
+DATA huff_natural<>+6868(SB)/4, $0x000900a4
+DATA huff_natural<>+6872(SB)/4, $0x000900a5
+DATA huff_natural<>+6876(SB)/4, $0x000900a6
+DATA huff_natural<>+6880(SB)/4, $0x000900a7
+DATA huff_natural<>+6884(SB)/4, $0x000900a8
+DATA huff_natural<>+6888(SB)/4, $0x000900a9
+DATA huff_natural<>+6892(SB)/4, $0x000900aa
+DATA huff_natural<>+6896(SB)/4, $0x000900ab
+DATA huff_natural<>+6900(SB)/4, $0x000900ac
+DATA huff_natural<>+6904(SB)/4, $0x000900ad
+DATA huff_natural<>+6908(SB)/4, $0x000900ae
+DATA huff_natural<>+6912(SB)/4, $0x000900af
+DATA huff_natural<>+6916(SB)/4, $0x000900b0
+DATA huff_natural<>+6920(SB)/4, $0x000900b1
+DATA huff_natural<>+6924(SB)/4, $0x000900b2
+DATA huff_natural<>+6928(SB)/4, $0x000900b3
+DATA huff_natural<>+6932(SB)/4, $0x000900b4
+DATA huff_natural<>+6936(SB)/4, $0x000900b5
+DATA huff_natural<>+6940(SB)/4, $0x000900b6
+DATA huff_natural<>+6944(SB)/4, $0x000900b7
+DATA huff_natural<>+6948(SB)/4, $0x000900b8
+DATA huff_natural<>+6952(SB)/4, $0x000900b9
+DATA huff_natural<>+6956(SB)/4, $0x000900ba
+DATA huff_natural<>+6960(SB)/4, $0x000900bb
+DATA huff_natural<>+6964(SB)/4, $0x000900bc
+DATA huff_natural<>+6968(SB)/4, $0x000900bd
+DATA huff_natural<>+6972(SB)/4, $0x000900be
+DATA huff_natural<>+6976(SB)/4, $0x000900bf
+DATA huff_natural<>+6980(SB)/4, $0x000900c0
+DATA huff_natural<>+6984(SB)/4, $0x000900c1
+DATA huff_natural<>+6988(SB)/4, $0x000900c2
+DATA huff_natural<>+6992(SB)/4, $0x000900c3
+DATA huff_natural<>+6996(SB)/4, $0x000900c4
+DATA huff_natural<>+7000(SB)/4, $0x000900c5
+DATA huff_natural<>+7004(SB)/4, $0x000900c6
+DATA huff_natural<>+7008(SB)/4, $0x000900c7
+DATA huff_natural<>+7012(SB)/4, $0x000900c8
+DATA huff_natural<>+7016(SB)/4, $0x000900c9
+DATA huff_natural<>+7020(SB)/4, $0x000900ca
+DATA huff_natural<>+7024(SB)/4, $0x000900cb
+DATA huff_natural<>+7028(SB)/4, $0x000900cc
+DATA huff_natural<>+7032(SB)/4, $0x000900cd
+DATA huff_natural<>+7036(SB)/4, $0x000900ce
+DATA huff_natural<>+7040(SB)/4, $0x000900cf
+DATA huff_natural<>+7044(SB)/4, $0x000900d0
+DATA huff_natural<>+7048(SB)/4, $0x000900d1
+DATA huff_natural<>+7052(SB)/4, $0x000900d2
+DATA huff_natural<>+7056(SB)/4, $0x000900d3
+DATA huff_natural<>+7060(SB)/4, $0x000900d4
+DATA huff_natural<>+7064(SB)/4, $0x000900d5
+DATA huff_natural<>+7068(SB)/4, $0x000900d6
+DATA huff_natural<>+7072(SB)/4, $0x000900d7
+DATA huff_natural<>+7076(SB)/4, $0x000900d8
+DATA huff_natural<>+7080(SB)/4, $0x000900d9
+DATA huff_natural<>+7084(SB)/4, $0x000900da
+DATA huff_natural<>+7088(SB)/4, $0x000900db
+DATA huff_natural<>+7092(SB)/4, $0x000900dc
+DATA huff_natural<>+7096(SB)/4, $0x000900dd
+DATA huff_natural<>+7100(SB)/4, $0x000900de
+DATA huff_natural<>+7104(SB)/4, $0x000900df
+DATA huff_natural<>+7108(SB)/4, $0x000900e0
+DATA huff_natural<>+7112(SB)/4, $0x000900e1
+DATA huff_natural<>+7116(SB)/4, $0x000900e2
+DATA huff_natural<>+7120(SB)/4, $0x000900e3
+DATA huff_natural<>+7124(SB)/4, $0x000900e4
+DATA huff_natural<>+7128(SB)/4, $0x000900e5
+DATA huff_natural<>+7132(SB)/4, $0x000900e6
+DATA huff_natural<>+7136(SB)/4, $0x000900e7
+DATA huff_natural<>+7140(SB)/4, $0x000900e8
+DATA huff_natural<>+7144(SB)/4, $0x000900e9
+DATA huff_natural<>+7148(SB)/4, $0x000900ea
+DATA huff_natural<>+7152(SB)/4, $0x000900eb
+DATA huff_natural<>+7156(SB)/4, $0x000900ec
+DATA huff_natural<>+7160(SB)/4, $0x000900ed
+DATA huff_natural<>+7164(SB)/4, $0x000900ee
+DATA huff_natural<>+7168(SB)/4, $0x000900ef
+DATA huff_natural<>+7172(SB)/4, $0x000900f0
+DATA huff_natural<>+7176(SB)/4, $0x000900f1
+DATA huff_natural<>+7180(SB)/4, $0x000900f2
+DATA huff_natural<>+7184(SB)/4, $0x000900f3
+DATA huff_natural<>+7188(SB)/4, $0x000900f4
+DATA huff_natural<>+7192(SB)/4, $0x000900f5
+DATA huff_natural<>+7196(SB)/4, $0x000900f6
+DATA huff_natural<>+7200(SB)/4, $0x000900f7
+DATA huff_natural<>+7204(SB)/4, $0x000900f8
+DATA huff_natural<>+7208(SB)/4, $0x000900f9
+DATA huff_natural<>+7212(SB)/4, $0x000900fa
+DATA huff_natural<>+7216(SB)/4, $0x000900fb
+DATA huff_natural<>+7220(SB)/4, $0x000900fc
+DATA huff_natural<>+7224(SB)/4, $0x000900fd
+DATA huff_natural<>+7228(SB)/4, $0x000900fe
+DATA huff_natural<>+7232(SB)/4, $0x000900ff
+DATA huff_natural<>+7236(SB)/4, $0x00080000
+DATA huff_natural<>+7240(SB)/4, $0x00080001
+DATA huff_natural<>+7244(SB)/4, $0x00080002
+DATA huff_natural<>+7248(SB)/4, $0x00080003
+DATA huff_natural<>+7252(SB)/4, $0x00080004
+DATA huff_natural<>+7256(SB)/4, $0x00080005
+DATA huff_natural<>+7260(SB)/4, $0x00080006
+DATA huff_natural<>+7264(SB)/4, $0x00080007
+DATA huff_natural<>+7268(SB)/4, $0x00080008
+DATA huff_natural<>+7272(SB)/4, $0x00080009
+DATA huff_natural<>+7276(SB)/4, $0x0008000a
+DATA huff_natural<>+7280(SB)/4, $0x0008000b
+DATA huff_natural<>+7284(SB)/4, $0x0008000c
+DATA huff_natural<>+7288(SB)/4, $0x0008000d
+DATA huff_natural<>+7292(SB)/4, $0x0008000e
+DATA huff_natural<>+7296(SB)/4, $0x0008000f
+DATA huff_natural<>+7300(SB)/4, $0x00080010
+DATA huff_natural<>+7304(SB)/4, $0x00080011
+DATA huff_natural<>+7308(SB)/4, $0x00080012
+DATA huff_natural<>+7312(SB)/4, $0x00080013
+DATA huff_natural<>+7316(SB)/4, $0x00080014
+DATA huff_natural<>+7320(SB)/4, $0x00080015
+DATA huff_natural<>+7324(SB)/4, $0x00080016
+DATA huff_natural<>+7328(SB)/4, $0x00080017
+DATA huff_natural<>+7332(SB)/4, $0x00080018
+DATA huff_natural<>+7336(SB)/4, $0x00080019
+DATA huff_natural<>+7340(SB)/4, $0x0008001a
+DATA huff_natural<>+7344(SB)/4, $0x0008001b
+DATA huff_natural<>+7348(SB)/4, $0x0008001c
+DATA huff_natural<>+7352(SB)/4, $0x0008001d
+DATA huff_natural<>+7356(SB)/4, $0x0008001e
+DATA huff_natural<>+7360(SB)/4, $0x0008001f
+DATA huff_natural<>+7364(SB)/4, $0x00080020
+DATA huff_natural<>+7368(SB)/4, $0x00080021
+DATA huff_natural<>+7372(SB)/4, $0x00080022
+DATA huff_natural<>+7376(SB)/4, $0x00080023
+DATA huff_natural<>+7380(SB)/4, $0x00080024
+DATA huff_natural<>+7384(SB)/4, $0x00080025
+DATA huff_natural<>+7388(SB)/4, $0x00080026
+DATA huff_natural<>+7392(SB)/4, $0x00080027
+DATA huff_natural<>+7396(SB)/4, $0x00080028
+DATA huff_natural<>+7400(SB)/4, $0x00080029
+DATA huff_natural<>+7404(SB)/4, $0x0008002a
+DATA huff_natural<>+7408(SB)/4, $0x0008002b
+DATA huff_natural<>+7412(SB)/4, $0x0008002c
+DATA huff_natural<>+7416(SB)/4, $0x0008002d
+DATA huff_natural<>+7420(SB)/4, $0x0008002e
+DATA huff_natural<>+7424(SB)/4, $0x0008002f
+DATA huff_natural<>+7428(SB)/4, $0x00080030
+DATA huff_natural<>+7432(SB)/4, $0x00080031
+DATA huff_natural<>+7436(SB)/4, $0x00080032
+DATA huff_natural<>+7440(SB)/4, $0x00080033
+DATA huff_natural<>+7444(SB)/4, $0x00080034
+DATA huff_natural<>+7448(SB)/4, $0x00080035
+DATA huff_natural<>+7452(SB)/4, $0x00080036
+DATA huff_natural<>+7456(SB)/4, $0x00080037
+DATA huff_natural<>+7460(SB)/4, $0x00080038
+DATA huff_natural<>+7464(SB)/4, $0x00080039
+DATA huff_natural<>+7468(SB)/4, $0x0008003a
+DATA huff_natural<>+7472(SB)/4, $0x0008003b
+DATA huff_natural<>+7476(SB)/4, $0x0008003c
+DATA huff_natural<>+7480(SB)/4, $0x0008003d
+DATA huff_natural<>+7484(SB)/4, $0x0008003e
+DATA huff_natural<>+7488(SB)/4, $0x0008003f
+DATA huff_natural<>+7492(SB)/4, $0x00080040
+DATA huff_natural<>+7496(SB)/4, $0x00080041
+DATA huff_natural<>+7500(SB)/4, $0x00080042
+DATA huff_natural<>+7504(SB)/4, $0x00080043
+DATA huff_natural<>+7508(SB)/4, $0x00080044
+DATA huff_natural<>+7512(SB)/4, $0x00080045
+DATA huff_natural<>+7516(SB)/4, $0x00080046
+DATA huff_natural<>+7520(SB)/4, $0x00080047
+DATA huff_natural<>+7524(SB)/4, $0x00080048
+DATA huff_natural<>+7528(SB)/4, $0x00080049
+DATA huff_natural<>+7532(SB)/4, $0x0008004a
+DATA huff_natural<>+7536(SB)/4, $0x0008004b
+DATA huff_natural<>+7540(SB)/4, $0x0008004c
+DATA huff_natural<>+7544(SB)/4, $0x0008004d
+DATA huff_natural<>+7548(SB)/4, $0x0008004e
+DATA huff_natural<>+7552(SB)/4, $0x0008004f
+DATA huff_natural<>+7556(SB)/4, $0x00080050
+DATA huff_natural<>+7560(SB)/4, $0x00080051
+DATA huff_natural<>+7564(SB)/4, $0x00080052
+DATA huff_natural<>+7568(SB)/4, $0x00080053
+DATA huff_natural<>+7572(SB)/4, $0x00080054
+DATA huff_natural<>+7576(SB)/4, $0x00080055
+DATA huff_natural<>+7580(SB)/4, $0x00080056
+DATA huff_natural<>+7584(SB)/4, $0x00080057
+DATA huff_natural<>+7588(SB)/4, $0x00080058
+DATA huff_natural<>+7592(SB)/4, $0x00080059
+DATA huff_natural<>+7596(SB)/4, $0x0008005a
+DATA huff_natural<>+7600(SB)/4, $0x0008005b
+DATA huff_natural<>+7604(SB)/4, $0x0008005c
+DATA huff_natural<>+7608(SB)/4, $0x0008005d
+DATA huff_natural<>+7612(SB)/4, $0x0008005e
+DATA huff_natural<>+7616(SB)/4, $0x0008005f
+DATA huff_natural<>+7620(SB)/4, $0x00080060
+DATA huff_natural<>+7624(SB)/4, $0x00080061
+DATA huff_natural<>+7628(SB)/4, $0x00080062
+DATA huff_natural<>+7632(SB)/4, $0x00080063
+DATA huff_natural<>+7636(SB)/4, $0x00080064
+DATA huff_natural<>+7640(SB)/4, $0x00080065
+DATA huff_natural<>+7644(SB)/4, $0x00080066
+DATA huff_natural<>+7648(SB)/4, $0x00080067
+DATA huff_natural<>+7652(SB)/4, $0x00080068
+DATA huff_natural<>+7656(SB)/4, $0x00080069
+DATA huff_natural<>+7660(SB)/4, $0x0008006a
+DATA huff_natural<>+7664(SB)/4, $0x0008006b
+DATA huff_natural<>+7668(SB)/4, $0x0008006c
+DATA huff_natural<>+7672(SB)/4, $0x0008006d
+DATA huff_natural<>+7676(SB)/4, $0x0008006e
+DATA huff_natural<>+7680(SB)/4, $0x0008006f
+DATA huff_natural<>+7684(SB)/4, $0x00080070
+DATA huff_natural<>+7688(SB)/4, $0x00080071
+DATA huff_natural<>+7692(SB)/4, $0x00080072
+DATA huff_natural<>+7696(SB)/4, $0x00080073
+DATA huff_natural<>+7700(SB)/4, $0x00080074
+DATA huff_natural<>+7704(SB)/4, $0x00080075
+DATA huff_natural<>+7708(SB)/4, $0x00080076
+DATA huff_natural<>+7712(SB)/4, $0x00080077
+DATA huff_natural<>+7716(SB)/4, $0x00080078
+DATA huff_natural<>+7720(SB)/4, $0x00080079
+DATA huff_natural<>+7724(SB)/4, $0x0008007a
+DATA huff_natural<>+7728(SB)/4, $0x0008007b
+DATA huff_natural<>+7732(SB)/4, $0x0008007c
+DATA huff_natural<>+7736(SB)/4, $0x0008007d
+DATA huff_natural<>+7740(SB)/4, $0x0008007e
+DATA huff_natural<>+7744(SB)/4, $0x0008007f
+DATA huff_natural<>+7748(SB)/4, $0x00070000
+DATA huff_natural<>+7752(SB)/4, $0x00070001
+DATA huff_natural<>+7756(SB)/4, $0x00070002
+DATA huff_natural<>+7760(SB)/4, $0x00070003
+DATA huff_natural<>+7764(SB)/4, $0x00070004
+DATA huff_natural<>+7768(SB)/4, $0x00070005
+DATA huff_natural<>+7772(SB)/4, $0x00070006
+DATA huff_natural<>+7776(SB)/4, $0x00070007
+DATA huff_natural<>+7780(SB)/4, $0x00070008
+DATA huff_natural<>+7784(SB)/4, $0x00070009
+DATA huff_natural<>+7788(SB)/4, $0x0007000a
+DATA huff_natural<>+7792(SB)/4, $0x0007000b
+DATA huff_natural<>+7796(SB)/4, $0x0007000c
+DATA huff_natural<>+7800(SB)/4, $0x0007000d
+DATA huff_natural<>+7804(SB)/4, $0x0007000e
+DATA huff_natural<>+7808(SB)/4, $0x0007000f
+DATA huff_natural<>+7812(SB)/4, $0x00070010
+DATA huff_natural<>+7816(SB)/4, $0x00070011
+DATA huff_natural<>+7820(SB)/4, $0x00070012
+DATA huff_natural<>+7824(SB)/4, $0x00070013
+DATA huff_natural<>+7828(SB)/4, $0x00070014
+DATA huff_natural<>+7832(SB)/4, $0x00070015
+DATA huff_natural<>+7836(SB)/4, $0x00070016
+DATA huff_natural<>+7840(SB)/4, $0x00070017
+DATA huff_natural<>+7844(SB)/4, $0x00070018
+DATA huff_natural<>+7848(SB)/4, $0x00070019
+DATA huff_natural<>+7852(SB)/4, $0x0007001a
+DATA huff_natural<>+7856(SB)/4, $0x0007001b
+DATA huff_natural<>+7860(SB)/4, $0x0007001c
+DATA huff_natural<>+7864(SB)/4, $0x0007001d
+DATA huff_natural<>+7868(SB)/4, $0x0007001e
+DATA huff_natural<>+7872(SB)/4, $0x0007001f
+DATA huff_natural<>+7876(SB)/4, $0x00070020
+DATA huff_natural<>+7880(SB)/4, $0x00070021
+DATA huff_natural<>+7884(SB)/4, $0x00070022
+DATA huff_natural<>+7888(SB)/4, $0x00070023
+DATA huff_natural<>+7892(SB)/4, $0x00070024
+DATA huff_natural<>+7896(SB)/4, $0x00070025
+DATA huff_natural<>+7900(SB)/4, $0x00070026
+DATA huff_natural<>+7904(SB)/4, $0x00070027
+DATA huff_natural<>+7908(SB)/4, $0x00070028
+DATA huff_natural<>+7912(SB)/4, $0x00070029
+DATA huff_natural<>+7916(SB)/4, $0x0007002a
+DATA huff_natural<>+7920(SB)/4, $0x0007002b
+DATA huff_natural<>+7924(SB)/4, $0x0007002c
+DATA huff_natural<>+7928(SB)/4, $0x0007002d
+DATA huff_natural<>+7932(SB)/4, $0x0007002e
+DATA huff_natural<>+7936(SB)/4, $0x0007002f
+DATA huff_natural<>+7940(SB)/4, $0x00070030
+DATA huff_natural<>+7944(SB)/4, $0x00070031
+DATA huff_natural<>+7948(SB)/4, $0x00070032
+DATA huff_natural<>+7952(SB)/4, $0x00070033
+DATA huff_natural<>+7956(SB)/4, $0x00070034
+DATA huff_natural<>+7960(SB)/4, $0x00070035
+DATA huff_natural<>+7964(SB)/4, $0x00070036
+DATA huff_natural<>+7968(SB)/4, $0x00070037
+DATA huff_natural<>+7972(SB)/4, $0x00070038
+DATA huff_natural<>+7976(SB)/4, $0x00070039
+DATA huff_natural<>+7980(SB)/4, $0x0007003a
+DATA huff_natural<>+7984(SB)/4, $0x0007003b
+DATA huff_natural<>+7988(SB)/4, $0x0007003c
+DATA huff_natural<>+7992(SB)/4, $0x0007003d
+DATA huff_natural<>+7996(SB)/4, $0x0007003e
+DATA huff_natural<>+8000(SB)/4, $0x0007003f
+DATA huff_natural<>+8004(SB)/4, $0x00060000
+DATA huff_natural<>+8008(SB)/4, $0x00060001
+DATA huff_natural<>+8012(SB)/4, $0x00060002
+DATA huff_natural<>+8016(SB)/4, $0x00060003
+DATA huff_natural<>+8020(SB)/4, $0x00060004
+DATA huff_natural<>+8024(SB)/4, $0x00060005
+DATA huff_natural<>+8028(SB)/4, $0x00060006
+DATA huff_natural<>+8032(SB)/4, $0x00060007
+DATA huff_natural<>+8036(SB)/4, $0x00060008
+DATA huff_natural<>+8040(SB)/4, $0x00060009
+DATA huff_natural<>+8044(SB)/4, $0x0006000a
+DATA huff_natural<>+8048(SB)/4, $0x0006000b
+DATA huff_natural<>+8052(SB)/4, $0x0006000c
+DATA huff_natural<>+8056(SB)/4, $0x0006000d
+DATA huff_natural<>+8060(SB)/4, $0x0006000e
+DATA huff_natural<>+8064(SB)/4, $0x0006000f
+DATA huff_natural<>+8068(SB)/4, $0x00060010
+DATA huff_natural<>+8072(SB)/4, $0x00060011
+DATA huff_natural<>+8076(SB)/4, $0x00060012
+DATA huff_natural<>+8080(SB)/4, $0x00060013
+DATA huff_natural<>+8084(SB)/4, $0x00060014
+DATA huff_natural<>+8088(SB)/4, $0x00060015
+DATA huff_natural<>+8092(SB)/4, $0x00060016
+DATA huff_natural<>+8096(SB)/4, $0x00060017
+DATA huff_natural<>+8100(SB)/4, $0x00060018
+DATA huff_natural<>+8104(SB)/4, $0x00060019
+DATA huff_natural<>+8108(SB)/4, $0x0006001a
+DATA huff_natural<>+8112(SB)/4, $0x0006001b
+DATA huff_natural<>+8116(SB)/4, $0x0006001c
+DATA huff_natural<>+8120(SB)/4, $0x0006001d
+DATA huff_natural<>+8124(SB)/4, $0x0006001e
+DATA huff_natural<>+8128(SB)/4, $0x0006001f
+DATA huff_natural<>+8132(SB)/4, $0x00050000
+DATA huff_natural<>+8136(SB)/4, $0x00050001
+DATA huff_natural<>+8140(SB)/4, $0x00050002
+DATA huff_natural<>+8144(SB)/4, $0x00050003
+DATA huff_natural<>+8148(SB)/4, $0x00050004
+DATA huff_natural<>+8152(SB)/4, $0x00050005
+DATA huff_natural<>+8156(SB)/4, $0x00050006
+DATA huff_natural<>+8160(SB)/4, $0x00050007
+DATA huff_natural<>+8164(SB)/4, $0x00050008
+DATA huff_natural<>+8168(SB)/4, $0x00050009
+DATA huff_natural<>+8172(SB)/4, $0x0005000a
+DATA huff_natural<>+8176(SB)/4, $0x0005000b
+DATA huff_natural<>+8180(SB)/4, $0x0005000c
+DATA huff_natural<>+8184(SB)/4, $0x0005000d
+DATA huff_natural<>+8188(SB)/4, $0x0005000e
+DATA huff_natural<>+8192(SB)/4, $0x0005000f
+DATA huff_natural<>+8196(SB)/4, $0x00040000
+DATA huff_natural<>+8200(SB)/4, $0x00040001
+DATA huff_natural<>+8204(SB)/4, $0x00040002
+DATA huff_natural<>+8208(SB)/4, $0x00040003
+DATA huff_natural<>+8212(SB)/4, $0x00040004
+DATA huff_natural<>+8216(SB)/4, $0x00040005
+DATA huff_natural<>+8220(SB)/4, $0x00040006
+DATA huff_natural<>+8224(SB)/4, $0x00040007
+DATA huff_natural<>+8228(SB)/4, $0x00030000
+DATA huff_natural<>+8232(SB)/4, $0x00030001
+DATA huff_natural<>+8236(SB)/4, $0x00030002
+DATA huff_natural<>+8240(SB)/4, $0x00030003
+DATA huff_natural<>+8244(SB)/4, $0x00020000
+DATA huff_natural<>+8248(SB)/4, $0x00020001
+DATA huff_natural<>+8252(SB)/4, $0x00010000
+GLOBL huff_natural<>(SB), RODATA|NOPTR, $8256
 
 // func leadingZeros(v uint64) int
 // Requires: LZCNT
@@ -1106,211 +3154,205 @@ TEXT ·leadingZeros(SB), NOSPLIT, $0-16
 // func huffRowBMI2(w *byte)
 // Requires: BMI, BMI2, LZCNT
 TEXT ·huffRowBMI2(SB), NOSPLIT, $32-8
-	MOVQ   w+0(FP), AX
-	MOVQ   AX, 16(SP)
-	MOVQ   (AX), CX
-	MOVQ   816(AX), DX
-	ADDQ   CX, DX
-	MOVQ   DX, (SP)
-	ADDQ   24(AX), CX
-	IMUL3Q $0x00000048, 776(AX), DX
-	LEAQ   56(AX)(DX*1), DX
-	MOVQ   DX, 8(SP)
-	MOVQ   32(AX), DX
-	MOVQ   40(AX), BX
-	LEAQ   huff_natural<>+0(SB), R9
+	MOVQ   w+0(FP), CX
+	MOVQ   CX, 16(SP)
+	MOVQ   (CX), DX
+	MOVQ   816(CX), BX
+	ADDQ   DX, BX
+	MOVQ   BX, (SP)
+	ADDQ   24(CX), DX
+	IMUL3Q $0x00000048, 776(CX), BX
+	LEAQ   56(CX)(BX*1), BX
+	MOVQ   BX, 8(SP)
+	MOVQ   32(CX), BX
+	MOVQ   40(CX), SI
+	LEAQ   huff_natural<>+0(SB), AX
 
 mcu:
-	MOVQ 16(SP), AX
-	MOVQ 800(AX), SI
-	CMPQ SI, 808(AX)
+	MOVQ 16(SP), CX
+	MOVQ 800(CX), DI
+	CMPQ DI, 808(CX)
 	JGE  done
-	CMPQ CX, (SP)
+	CMPQ DX, (SP)
 	JA   done
-	LEAQ 56(AX), SI
-	MOVQ SI, 24(SP)
+	LEAQ 56(CX), DI
+	MOVQ DI, 24(SP)
 
 block:
-	MOVQ    16(SP), AX
+	MOVQ    16(SP), CX
 	MOVQ    24(SP), R10
-	MOVQ    800(AX), R12
+	MOVQ    800(CX), R12
 	IMULQ   48(R10), R12
-	MOVQ    24(R10), DI
-	MOVQ    (DI)(R12*8), DI
+	MOVQ    24(R10), R8
+	MOVQ    (R8)(R12*8), R8
 	SHLQ    $0x07, R12
-	MOVQ    (R10), SI
-	ADDQ    R12, SI
-	MOVQ    64(R10), R8
-	SHLQ    $0x0b, R8
-	ADDQ    48(AX), R8
+	MOVQ    (R10), DI
+	ADDQ    R12, DI
+	MOVQ    64(R10), R9
+	SHLQ    $0x0b, R9
+	ADDQ    48(CX), R9
 	MOVQ    56(R10), R12
-	MOVWLSX (SI), R11
+	MOVWLSX (DI), R11
 	MOVL    R11, R10
-	SUBL    784(AX)(R12*4), R11
-	MOVL    R10, 784(AX)(R12*4)
-	MOVL    R11, AX
-	SARL    $0x1f, AX
-	ADDL    AX, R11
-	XORL    R11, AX
-	LZCNTL  AX, AX
-	NEGL    AX
-	ADDL    $0x20, AX
-	BZHIL   AX, R11, R11
-	MOVL    (R8)(AX*8), R10
-	MOVBLZX 4(R8)(AX*8), AX
-	SHLXQ   AX, DX, DX
+	SUBL    784(CX)(R12*4), R11
+	MOVL    R10, 784(CX)(R12*4)
+	MOVL    R11, CX
+	SARL    $0x1f, CX
+	ADDL    CX, R11
+	XORL    R11, CX
+	LZCNTL  CX, CX
+	NEGL    CX
+	ADDL    $0x20, CX
+	BZHIL   CX, R11, R11
+	MOVL    (R9)(CX*8), R10
+	MOVBLZX 4(R9)(CX*8), CX
+	SHLXQ   CX, BX, BX
 	ORL     R11, R10
-	ORQ     R10, DX
-	ADDL    AX, BX
-	ADDQ    $0x00001000, R8
+	ORQ     R10, BX
+	ADDL    CX, SI
+	ADDQ    $0x00001000, R9
 	MOVL    $0x00000001, R10
-	ANDQ    $-2, DI
+	ANDQ    $-2, R8
 	JNZ     second
 
 last:
 	CMPL    R10, $0x40
 	JE      full
-	MOVL    (R8), AX
-	MOVBLZX 4(R8), SI
-	SHLXQ   SI, DX, DX
-	ORQ     AX, DX
-	ADDL    SI, BX
+	MOVL    (R9), CX
+	MOVBLZX 4(R9), DI
+	SHLXQ   DI, BX, BX
+	ORQ     CX, BX
+	ADDL    DI, SI
 
 full:
-	MOVL   BX, AX
-	NEGL   AX
-	SHLXQ  AX, DX, AX
-	BSWAPQ AX
-	MOVQ   AX, (CX)
-	MOVL   BX, AX
-	SHRL   $0x03, AX
-	ADDQ   AX, CX
-	ANDL   $0x07, BX
+	MOVL   SI, CX
+	NEGL   CX
+	SHLXQ  CX, BX, CX
+	BSWAPQ CX
+	MOVQ   CX, (DX)
+	MOVL   SI, CX
+	SHRL   $0x03, CX
+	ADDQ   CX, DX
+	ANDL   $0x07, SI
 	MOVQ   24(SP), R10
 	ADDQ   $0x48, R10
 	MOVQ   R10, 24(SP)
 	CMPQ   R10, 8(SP)
 	JB     block
-	MOVQ   16(SP), AX
-	INCQ   800(AX)
+	MOVQ   16(SP), CX
+	INCQ   800(CX)
 	JMP    mcu
 
 first:
-	TZCNTQ DI, AX
-	MOVL   AX, R11
+	TZCNTQ R8, CX
+	MOVL   CX, R11
 	SUBL   R10, R11
-	LEAL   1(AX), R10
+	LEAL   1(CX), R10
 	CMPL   R11, $0x0f
 	JA     firstRun
 
 firstValue:
-	MOVBLZX (R9)(AX*1), R12
-	MOVWLSX (SI)(R12*1), R12
-	MOVL    R12, AX
-	SARL    $0x1f, AX
-	ADDL    AX, R12
-	XORL    R12, AX
-	LZCNTL  AX, AX
-	NEGL    AX
-	ADDL    $0x20, AX
-	BZHIL   AX, R12, R12
+	MOVBLZX (AX)(CX*1), R12
+	MOVWLZX (DI)(R12*1), R12
+	ANDL    $0x000007ff, R12
+	MOVL    64(AX)(R12*4), R12
+	MOVL    R12, CX
+	SHRL    $0x10, CX
+	MOVWLZX R12, R12
 	SHLL    $0x04, R11
-	ADDL    AX, R11
-	MOVL    (R8)(R11*8), AX
-	MOVBLZX 4(R8)(R11*8), R11
-	SHLXQ   R11, DX, DX
-	ORL     R12, AX
-	ORQ     AX, DX
-	ADDL    R11, BX
-	BLSRQ   DI, DI
+	ADDL    CX, R11
+	MOVL    (R9)(R11*8), CX
+	MOVBLZX 4(R9)(R11*8), R11
+	SHLXQ   R11, BX, BX
+	ORL     R12, CX
+	ORQ     CX, BX
+	ADDL    R11, SI
+	BLSRQ   R8, R8
 	JZ      last
 
 second:
-	TZCNTQ DI, AX
-	MOVL   AX, R11
+	TZCNTQ R8, CX
+	MOVL   CX, R11
 	SUBL   R10, R11
-	LEAL   1(AX), R10
+	LEAL   1(CX), R10
 	CMPL   R11, $0x0f
 	JA     secondRun
 
 secondValue:
-	MOVBLZX (R9)(AX*1), R12
-	MOVWLSX (SI)(R12*1), R12
-	MOVL    R12, AX
-	SARL    $0x1f, AX
-	ADDL    AX, R12
-	XORL    R12, AX
-	LZCNTL  AX, AX
-	NEGL    AX
-	ADDL    $0x20, AX
-	BZHIL   AX, R12, R12
+	MOVBLZX (AX)(CX*1), R12
+	MOVWLZX (DI)(R12*1), R12
+	ANDL    $0x000007ff, R12
+	MOVL    64(AX)(R12*4), R12
+	MOVL    R12, CX
+	SHRL    $0x10, CX
+	MOVWLZX R12, R12
 	SHLL    $0x04, R11
-	ADDL    AX, R11
-	MOVL    (R8)(R11*8), AX
-	MOVBLZX 4(R8)(R11*8), R11
-	SHLXQ   R11, DX, DX
-	ORL     R12, AX
-	ORQ     AX, DX
-	ADDL    R11, BX
-	BLSRQ   DI, DI
-	MOVL    BX, AX
-	NEGL    AX
-	SHLXQ   AX, DX, AX
-	BSWAPQ  AX
-	MOVQ    AX, (CX)
-	MOVL    BX, AX
-	SHRL    $0x03, AX
-	ADDQ    AX, CX
-	ANDL    $0x07, BX
-	TESTQ   DI, DI
+	ADDL    CX, R11
+	MOVL    (R9)(R11*8), CX
+	MOVBLZX 4(R9)(R11*8), R11
+	SHLXQ   R11, BX, BX
+	ORL     R12, CX
+	ORQ     CX, BX
+	ADDL    R11, SI
+	BLSRQ   R8, R8
+	MOVL    SI, CX
+	NEGL    CX
+	SHLXQ   CX, BX, CX
+	BSWAPQ  CX
+	MOVQ    CX, (DX)
+	MOVL    SI, CX
+	SHRL    $0x03, CX
+	ADDQ    CX, DX
+	ANDL    $0x07, SI
+	TESTQ   R8, R8
 	JNZ     first
 	JMP     last
 
 firstRun:
-	MOVL    1920(R8), R12
-	MOVBLZX 1924(R8), R13
-	SHLXQ   R13, DX, DX
-	ORQ     R12, DX
-	ADDL    R13, BX
-	MOVL    BX, R12
+	MOVL    1920(R9), R12
+	MOVBLZX 1924(R9), R13
+	SHLXQ   R13, BX, BX
+	ORQ     R12, BX
+	ADDL    R13, SI
+	MOVL    SI, R12
 	NEGL    R12
-	SHLXQ   R12, DX, R12
+	SHLXQ   R12, BX, R12
 	BSWAPQ  R12
-	MOVQ    R12, (CX)
-	MOVL    BX, R12
+	MOVQ    R12, (DX)
+	MOVL    SI, R12
 	SHRL    $0x03, R12
-	ADDQ    R12, CX
-	ANDL    $0x07, BX
+	ADDQ    R12, DX
+	ANDL    $0x07, SI
 	SUBL    $0x10, R11
 	CMPL    R11, $0x0f
 	JA      firstRun
 	JMP     firstValue
 
 secondRun:
-	MOVL    1920(R8), R12
-	MOVBLZX 1924(R8), R13
-	SHLXQ   R13, DX, DX
-	ORQ     R12, DX
-	ADDL    R13, BX
-	MOVL    BX, R12
+	MOVL    1920(R9), R12
+	MOVBLZX 1924(R9), R13
+	SHLXQ   R13, BX, BX
+	ORQ     R12, BX
+	ADDL    R13, SI
+	MOVL    SI, R12
 	NEGL    R12
-	SHLXQ   R12, DX, R12
+	SHLXQ   R12, BX, R12
 	BSWAPQ  R12
-	MOVQ    R12, (CX)
-	MOVL    BX, R12
+	MOVQ    R12, (DX)
+	MOVL    SI, R12
 	SHRL    $0x03, R12
-	ADDQ    R12, CX
-	ANDL    $0x07, BX
+	ADDQ    R12, DX
+	ANDL    $0x07, SI
 	SUBL    $0x10, R11
 	CMPL    R11, $0x0f
 	JA      secondRun
 	JMP     secondValue
 
 done:
-	SUBQ (AX), CX
-	MOVQ CX, 24(AX)
-	MOVQ DX, 32(AX)
-	MOVQ BX, 40(AX)
+	SUBQ (CX), DX
+	MOVQ DX, 24(CX)
+	MOVQ BX, 32(CX)
+	MOVQ SI, 40(CX)
 	RET
 
 DATA rgb_rg<>+0(SB)/1, $0x00

@@ -192,7 +192,7 @@ func (t *HuffTable) symbol(acc uint64, e HuffEntry) (symbol, length uint) {
 // coefficients.
 type HuffTarget struct {
 	DC, AC *HuffTable
-	Blocks [][64]int16 // a row of blocks, starting with MCU 0; natural order
+	Blocks [][64]int16 // a row of blocks, starting with MCU 0
 	Last   []uint8     // the zigzag index of each block's last coefficient, or more
 	Step   int         // blocks from one MCU to the next
 	Comp   int         // index into Pred of its DC predictor
@@ -215,39 +215,13 @@ type HuffReader struct {
 	// Marks, if not nil, receives the place in Buf of the first bit of each MCU
 	// that Decode decodes.
 	Marks []uint32
+
+	Places *Places // of the coefficients in the blocks that Decode writes
 }
 
 // HuffBlockBytes is an upper bound of the bytes of a block plus the bytes
 // fetched ahead.
 const HuffBlockBytes = 512
-
-// coefPlace returns, for k, twice the position in a block of coefficient k-1 in
-// zigzag order. Corrupt data may exceed the last coefficient.
-var coefPlace = func() (t [256]uint8) {
-	x, y := 0, 0
-	for k := 1; k < 256; k++ {
-		if k > 64 {
-			t[k] = 2 * 63
-			continue
-		}
-		t[k] = uint8(2 * (8*y + x))
-		switch up := (x+y)%2 == 0; {
-		case up && x == 7:
-			y++
-		case up && y == 0:
-			x++
-		case up:
-			x, y = x+1, y-1
-		case y == 7:
-			x++
-		case x == 0:
-			y++
-		default:
-			x, y = x-1, y+1
-		}
-	}
-	return t
-}()
 
 // Decode decodes MCUs from X on into blocks that are zero, until X is Limit or
 // Pos exceeds Stop. Buf must have MCU*HuffBlockBytes bytes from Stop on.
@@ -258,7 +232,7 @@ func (r *HuffReader) Decode() {
 	if huffDecode(r) {
 		return
 	}
-	buf, pos, acc, n := r.Buf, r.Pos, r.Acc, r.N
+	buf, pos, acc, n, places := r.Buf, r.Pos, r.Acc, r.N, r.Places
 	for ; r.X < r.Limit && pos <= r.Stop; r.X++ {
 		if r.Marks != nil {
 			r.Marks[r.X] = uint32(8*pos) - uint32(n&63)
@@ -300,8 +274,8 @@ func (r *HuffReader) Decode() {
 					goto special
 				}
 				k += e.steps()
-				blk[coefPlace[uint8(k+e.back())]>>1&63] = e.v1()
-				blk[coefPlace[uint8(k)]>>1&63] = huffValue(acc, e)
+				blk[places.At(k+e.back())] = e.v1()
+				blk[places.At(k)] = huffValue(acc, e)
 				acc <<= e.length() & 63
 				n -= e.length()
 
@@ -310,8 +284,8 @@ func (r *HuffReader) Decode() {
 					goto special
 				}
 				k += e.steps()
-				blk[coefPlace[uint8(k+e.back())]>>1&63] = e.v1()
-				blk[coefPlace[uint8(k)]>>1&63] = huffValue(acc, e)
+				blk[places.At(k+e.back())] = e.v1()
+				blk[places.At(k)] = huffValue(acc, e)
 				acc <<= e.length() & 63
 				n -= e.length()
 
@@ -320,15 +294,15 @@ func (r *HuffReader) Decode() {
 			special:
 				k2 := k + e.steps()
 				if e.ends() && k+e.at() <= 63 {
-					blk[coefPlace[uint8(k2+e.back()-huffEnds)]>>1&63] = e.v1()
+					blk[places.At(k2+e.back()-huffEnds)] = e.v1()
 					k += e.at()
 					acc <<= e.length() & 63
 					n -= e.length()
 					break
 				}
 				if !e.rare() && !e.ends() && (e.back() == 0 || k2+e.back() <= 63) {
-					blk[coefPlace[uint8(k2+e.back())]>>1&63] = e.v1()
-					blk[coefPlace[uint8(k2)]>>1&63] = huffValue(acc, e)
+					blk[places.At(k2+e.back())] = e.v1()
+					blk[places.At(k2)] = huffValue(acc, e)
 					k = k2
 					acc <<= e.length() & 63
 					n -= e.length()
@@ -354,7 +328,7 @@ func (r *HuffReader) Decode() {
 				}
 				k += s>>4 + 1
 				s &= 15
-				blk[coefPlace[uint8(k)]>>1&63] = int16(extend(int32(acc>>((64-s)&63)), s))
+				blk[places.At(k)] = int16(extend(int32(acc>>((64-s)&63)), s))
 				acc <<= s
 				n -= s
 				if k > 63 {

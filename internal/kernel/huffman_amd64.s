@@ -4,267 +4,9 @@
 
 #include "textflag.h"
 
-DATA huff_place<>+0(SB)/1, $0x00
-DATA huff_place<>+1(SB)/1, $0x00
-DATA huff_place<>+2(SB)/1, $0x02
-DATA huff_place<>+3(SB)/1, $0x10
-DATA huff_place<>+4(SB)/1, $0x20
-DATA huff_place<>+5(SB)/1, $0x12
-DATA huff_place<>+6(SB)/1, $0x04
-DATA huff_place<>+7(SB)/1, $0x06
-DATA huff_place<>+8(SB)/1, $0x14
-DATA huff_place<>+9(SB)/1, $0x22
-DATA huff_place<>+10(SB)/1, $0x30
-DATA huff_place<>+11(SB)/1, $0x40
-DATA huff_place<>+12(SB)/1, $0x32
-DATA huff_place<>+13(SB)/1, $0x24
-DATA huff_place<>+14(SB)/1, $0x16
-DATA huff_place<>+15(SB)/1, $0x08
-DATA huff_place<>+16(SB)/1, $0x0a
-DATA huff_place<>+17(SB)/1, $0x18
-DATA huff_place<>+18(SB)/1, $0x26
-DATA huff_place<>+19(SB)/1, $0x34
-DATA huff_place<>+20(SB)/1, $0x42
-DATA huff_place<>+21(SB)/1, $0x50
-DATA huff_place<>+22(SB)/1, $0x60
-DATA huff_place<>+23(SB)/1, $0x52
-DATA huff_place<>+24(SB)/1, $0x44
-DATA huff_place<>+25(SB)/1, $0x36
-DATA huff_place<>+26(SB)/1, $0x28
-DATA huff_place<>+27(SB)/1, $0x1a
-DATA huff_place<>+28(SB)/1, $0x0c
-DATA huff_place<>+29(SB)/1, $0x0e
-DATA huff_place<>+30(SB)/1, $0x1c
-DATA huff_place<>+31(SB)/1, $0x2a
-DATA huff_place<>+32(SB)/1, $0x38
-DATA huff_place<>+33(SB)/1, $0x46
-DATA huff_place<>+34(SB)/1, $0x54
-DATA huff_place<>+35(SB)/1, $0x62
-DATA huff_place<>+36(SB)/1, $0x70
-DATA huff_place<>+37(SB)/1, $0x72
-DATA huff_place<>+38(SB)/1, $0x64
-DATA huff_place<>+39(SB)/1, $0x56
-DATA huff_place<>+40(SB)/1, $0x48
-DATA huff_place<>+41(SB)/1, $0x3a
-DATA huff_place<>+42(SB)/1, $0x2c
-DATA huff_place<>+43(SB)/1, $0x1e
-DATA huff_place<>+44(SB)/1, $0x2e
-DATA huff_place<>+45(SB)/1, $0x3c
-DATA huff_place<>+46(SB)/1, $0x4a
-DATA huff_place<>+47(SB)/1, $0x58
-DATA huff_place<>+48(SB)/1, $0x66
-DATA huff_place<>+49(SB)/1, $0x74
-DATA huff_place<>+50(SB)/1, $0x76
-DATA huff_place<>+51(SB)/1, $0x68
-DATA huff_place<>+52(SB)/1, $0x5a
-DATA huff_place<>+53(SB)/1, $0x4c
-DATA huff_place<>+54(SB)/1, $0x3e
-DATA huff_place<>+55(SB)/1, $0x4e
-DATA huff_place<>+56(SB)/1, $0x5c
-DATA huff_place<>+57(SB)/1, $0x6a
-DATA huff_place<>+58(SB)/1, $0x78
-DATA huff_place<>+59(SB)/1, $0x7a
-DATA huff_place<>+60(SB)/1, $0x6c
-DATA huff_place<>+61(SB)/1, $0x5e
-DATA huff_place<>+62(SB)/1, $0x6e
-DATA huff_place<>+63(SB)/1, $0x7c
-DATA huff_place<>+64(SB)/1, $0x7e
-DATA huff_place<>+65(SB)/1, $0x7e
-DATA huff_place<>+66(SB)/1, $0x7e
-DATA huff_place<>+67(SB)/1, $0x7e
-DATA huff_place<>+68(SB)/1, $0x7e
-DATA huff_place<>+69(SB)/1, $0x7e
-DATA huff_place<>+70(SB)/1, $0x7e
-DATA huff_place<>+71(SB)/1, $0x7e
-DATA huff_place<>+72(SB)/1, $0x7e
-DATA huff_place<>+73(SB)/1, $0x7e
-DATA huff_place<>+74(SB)/1, $0x7e
-DATA huff_place<>+75(SB)/1, $0x7e
-DATA huff_place<>+76(SB)/1, $0x7e
-DATA huff_place<>+77(SB)/1, $0x7e
-DATA huff_place<>+78(SB)/1, $0x7e
-DATA huff_place<>+79(SB)/1, $0x7e
-DATA huff_place<>+80(SB)/1, $0x7e
-DATA huff_place<>+81(SB)/1, $0x7e
-DATA huff_place<>+82(SB)/1, $0x7e
-DATA huff_place<>+83(SB)/1, $0x7e
-DATA huff_place<>+84(SB)/1, $0x7e
-DATA huff_place<>+85(SB)/1, $0x7e
-DATA huff_place<>+86(SB)/1, $0x7e
-DATA huff_place<>+87(SB)/1, $0x7e
-DATA huff_place<>+88(SB)/1, $0x7e
-DATA huff_place<>+89(SB)/1, $0x7e
-DATA huff_place<>+90(SB)/1, $0x7e
-DATA huff_place<>+91(SB)/1, $0x7e
-DATA huff_place<>+92(SB)/1, $0x7e
-DATA huff_place<>+93(SB)/1, $0x7e
-DATA huff_place<>+94(SB)/1, $0x7e
-DATA huff_place<>+95(SB)/1, $0x7e
-DATA huff_place<>+96(SB)/1, $0x7e
-DATA huff_place<>+97(SB)/1, $0x7e
-DATA huff_place<>+98(SB)/1, $0x7e
-DATA huff_place<>+99(SB)/1, $0x7e
-DATA huff_place<>+100(SB)/1, $0x7e
-DATA huff_place<>+101(SB)/1, $0x7e
-DATA huff_place<>+102(SB)/1, $0x7e
-DATA huff_place<>+103(SB)/1, $0x7e
-DATA huff_place<>+104(SB)/1, $0x7e
-DATA huff_place<>+105(SB)/1, $0x7e
-DATA huff_place<>+106(SB)/1, $0x7e
-DATA huff_place<>+107(SB)/1, $0x7e
-DATA huff_place<>+108(SB)/1, $0x7e
-DATA huff_place<>+109(SB)/1, $0x7e
-DATA huff_place<>+110(SB)/1, $0x7e
-DATA huff_place<>+111(SB)/1, $0x7e
-DATA huff_place<>+112(SB)/1, $0x7e
-DATA huff_place<>+113(SB)/1, $0x7e
-DATA huff_place<>+114(SB)/1, $0x7e
-DATA huff_place<>+115(SB)/1, $0x7e
-DATA huff_place<>+116(SB)/1, $0x7e
-DATA huff_place<>+117(SB)/1, $0x7e
-DATA huff_place<>+118(SB)/1, $0x7e
-DATA huff_place<>+119(SB)/1, $0x7e
-DATA huff_place<>+120(SB)/1, $0x7e
-DATA huff_place<>+121(SB)/1, $0x7e
-DATA huff_place<>+122(SB)/1, $0x7e
-DATA huff_place<>+123(SB)/1, $0x7e
-DATA huff_place<>+124(SB)/1, $0x7e
-DATA huff_place<>+125(SB)/1, $0x7e
-DATA huff_place<>+126(SB)/1, $0x7e
-DATA huff_place<>+127(SB)/1, $0x7e
-DATA huff_place<>+128(SB)/1, $0x7e
-DATA huff_place<>+129(SB)/1, $0x7e
-DATA huff_place<>+130(SB)/1, $0x7e
-DATA huff_place<>+131(SB)/1, $0x7e
-DATA huff_place<>+132(SB)/1, $0x7e
-DATA huff_place<>+133(SB)/1, $0x7e
-DATA huff_place<>+134(SB)/1, $0x7e
-DATA huff_place<>+135(SB)/1, $0x7e
-DATA huff_place<>+136(SB)/1, $0x7e
-DATA huff_place<>+137(SB)/1, $0x7e
-DATA huff_place<>+138(SB)/1, $0x7e
-DATA huff_place<>+139(SB)/1, $0x7e
-DATA huff_place<>+140(SB)/1, $0x7e
-DATA huff_place<>+141(SB)/1, $0x7e
-DATA huff_place<>+142(SB)/1, $0x7e
-DATA huff_place<>+143(SB)/1, $0x7e
-DATA huff_place<>+144(SB)/1, $0x7e
-DATA huff_place<>+145(SB)/1, $0x7e
-DATA huff_place<>+146(SB)/1, $0x7e
-DATA huff_place<>+147(SB)/1, $0x7e
-DATA huff_place<>+148(SB)/1, $0x7e
-DATA huff_place<>+149(SB)/1, $0x7e
-DATA huff_place<>+150(SB)/1, $0x7e
-DATA huff_place<>+151(SB)/1, $0x7e
-DATA huff_place<>+152(SB)/1, $0x7e
-DATA huff_place<>+153(SB)/1, $0x7e
-DATA huff_place<>+154(SB)/1, $0x7e
-DATA huff_place<>+155(SB)/1, $0x7e
-DATA huff_place<>+156(SB)/1, $0x7e
-DATA huff_place<>+157(SB)/1, $0x7e
-DATA huff_place<>+158(SB)/1, $0x7e
-DATA huff_place<>+159(SB)/1, $0x7e
-DATA huff_place<>+160(SB)/1, $0x7e
-DATA huff_place<>+161(SB)/1, $0x7e
-DATA huff_place<>+162(SB)/1, $0x7e
-DATA huff_place<>+163(SB)/1, $0x7e
-DATA huff_place<>+164(SB)/1, $0x7e
-DATA huff_place<>+165(SB)/1, $0x7e
-DATA huff_place<>+166(SB)/1, $0x7e
-DATA huff_place<>+167(SB)/1, $0x7e
-DATA huff_place<>+168(SB)/1, $0x7e
-DATA huff_place<>+169(SB)/1, $0x7e
-DATA huff_place<>+170(SB)/1, $0x7e
-DATA huff_place<>+171(SB)/1, $0x7e
-DATA huff_place<>+172(SB)/1, $0x7e
-DATA huff_place<>+173(SB)/1, $0x7e
-DATA huff_place<>+174(SB)/1, $0x7e
-DATA huff_place<>+175(SB)/1, $0x7e
-DATA huff_place<>+176(SB)/1, $0x7e
-DATA huff_place<>+177(SB)/1, $0x7e
-DATA huff_place<>+178(SB)/1, $0x7e
-DATA huff_place<>+179(SB)/1, $0x7e
-DATA huff_place<>+180(SB)/1, $0x7e
-DATA huff_place<>+181(SB)/1, $0x7e
-DATA huff_place<>+182(SB)/1, $0x7e
-DATA huff_place<>+183(SB)/1, $0x7e
-DATA huff_place<>+184(SB)/1, $0x7e
-DATA huff_place<>+185(SB)/1, $0x7e
-DATA huff_place<>+186(SB)/1, $0x7e
-DATA huff_place<>+187(SB)/1, $0x7e
-DATA huff_place<>+188(SB)/1, $0x7e
-DATA huff_place<>+189(SB)/1, $0x7e
-DATA huff_place<>+190(SB)/1, $0x7e
-DATA huff_place<>+191(SB)/1, $0x7e
-DATA huff_place<>+192(SB)/1, $0x7e
-DATA huff_place<>+193(SB)/1, $0x7e
-DATA huff_place<>+194(SB)/1, $0x7e
-DATA huff_place<>+195(SB)/1, $0x7e
-DATA huff_place<>+196(SB)/1, $0x7e
-DATA huff_place<>+197(SB)/1, $0x7e
-DATA huff_place<>+198(SB)/1, $0x7e
-DATA huff_place<>+199(SB)/1, $0x7e
-DATA huff_place<>+200(SB)/1, $0x7e
-DATA huff_place<>+201(SB)/1, $0x7e
-DATA huff_place<>+202(SB)/1, $0x7e
-DATA huff_place<>+203(SB)/1, $0x7e
-DATA huff_place<>+204(SB)/1, $0x7e
-DATA huff_place<>+205(SB)/1, $0x7e
-DATA huff_place<>+206(SB)/1, $0x7e
-DATA huff_place<>+207(SB)/1, $0x7e
-DATA huff_place<>+208(SB)/1, $0x7e
-DATA huff_place<>+209(SB)/1, $0x7e
-DATA huff_place<>+210(SB)/1, $0x7e
-DATA huff_place<>+211(SB)/1, $0x7e
-DATA huff_place<>+212(SB)/1, $0x7e
-DATA huff_place<>+213(SB)/1, $0x7e
-DATA huff_place<>+214(SB)/1, $0x7e
-DATA huff_place<>+215(SB)/1, $0x7e
-DATA huff_place<>+216(SB)/1, $0x7e
-DATA huff_place<>+217(SB)/1, $0x7e
-DATA huff_place<>+218(SB)/1, $0x7e
-DATA huff_place<>+219(SB)/1, $0x7e
-DATA huff_place<>+220(SB)/1, $0x7e
-DATA huff_place<>+221(SB)/1, $0x7e
-DATA huff_place<>+222(SB)/1, $0x7e
-DATA huff_place<>+223(SB)/1, $0x7e
-DATA huff_place<>+224(SB)/1, $0x7e
-DATA huff_place<>+225(SB)/1, $0x7e
-DATA huff_place<>+226(SB)/1, $0x7e
-DATA huff_place<>+227(SB)/1, $0x7e
-DATA huff_place<>+228(SB)/1, $0x7e
-DATA huff_place<>+229(SB)/1, $0x7e
-DATA huff_place<>+230(SB)/1, $0x7e
-DATA huff_place<>+231(SB)/1, $0x7e
-DATA huff_place<>+232(SB)/1, $0x7e
-DATA huff_place<>+233(SB)/1, $0x7e
-DATA huff_place<>+234(SB)/1, $0x7e
-DATA huff_place<>+235(SB)/1, $0x7e
-DATA huff_place<>+236(SB)/1, $0x7e
-DATA huff_place<>+237(SB)/1, $0x7e
-DATA huff_place<>+238(SB)/1, $0x7e
-DATA huff_place<>+239(SB)/1, $0x7e
-DATA huff_place<>+240(SB)/1, $0x7e
-DATA huff_place<>+241(SB)/1, $0x7e
-DATA huff_place<>+242(SB)/1, $0x7e
-DATA huff_place<>+243(SB)/1, $0x7e
-DATA huff_place<>+244(SB)/1, $0x7e
-DATA huff_place<>+245(SB)/1, $0x7e
-DATA huff_place<>+246(SB)/1, $0x7e
-DATA huff_place<>+247(SB)/1, $0x7e
-DATA huff_place<>+248(SB)/1, $0x7e
-DATA huff_place<>+249(SB)/1, $0x7e
-DATA huff_place<>+250(SB)/1, $0x7e
-DATA huff_place<>+251(SB)/1, $0x7e
-DATA huff_place<>+252(SB)/1, $0x7e
-DATA huff_place<>+253(SB)/1, $0x7e
-DATA huff_place<>+254(SB)/1, $0x7e
-DATA huff_place<>+255(SB)/1, $0x7e
-GLOBL huff_place<>(SB), RODATA|NOPTR, $256
-
 // func huffDecodeBMI2(r *byte)
 // Requires: BMI, BMI2, CMOV
-TEXT ·huffDecodeBMI2(SB), NOSPLIT, $64-8
+TEXT ·huffDecodeBMI2(SB), NOSPLIT, $72-8
 	MOVQ   r+0(FP), AX
 	MOVQ   AX, 24(SP)
 	MOVQ   (AX), CX
@@ -277,7 +19,10 @@ TEXT ·huffDecodeBMI2(SB), NOSPLIT, $64-8
 	IMUL3Q $0x00000050, 856(AX), SI
 	LEAQ   56(AX)(SI*1), SI
 	MOVQ   SI, 8(SP)
-	LEAQ   huff_place<>+63(SB), R10
+	MOVQ   920(AX), R10
+	INCQ   R10
+	MOVQ   R10, 40(SP)
+	ADDQ   $0x3e, R10
 	MOVQ   24(SP), AX
 	MOVQ   888(AX), SI
 	SUBQ   880(AX), SI
@@ -303,7 +48,7 @@ TEXT ·huffDecodeBMI2(SB), NOSPLIT, $64-8
 
 	// t2 is the look-up after a block. The next block's first code comes before all else: it takes longest.
 end:
-	MOVQ 48(SP), R9
+	MOVQ 56(SP), R9
 	MOVQ R12, SI
 	SHRQ $0x02, SI
 	MOVQ (R9)(SI*8), R11
@@ -313,8 +58,8 @@ end:
 	MOVQ 16(SP), R14
 	MOVB R15, (R14)
 	MOVQ 24(SP), AX
-	MOVQ 40(SP), DI
-	MOVQ 56(SP), R14
+	MOVQ 48(SP), DI
+	MOVQ 64(SP), R14
 	ADDQ R14, 880(AX)
 	DECQ 32(SP)
 	JZ   done
@@ -375,12 +120,12 @@ dc:
 	CMPQ    R13, 8(SP)
 	SETEQ   SI
 	CMOVQEQ R15, R13
-	MOVQ    R13, 40(SP)
-	MOVQ    SI, 56(SP)
-	MOVQ    (R13), R13
 	MOVQ    R13, 48(SP)
+	MOVQ    SI, 64(SP)
+	MOVQ    (R13), R13
+	MOVQ    R13, 56(SP)
 	MOVQ    8(DI), R9
-	LEAQ    huff_place<>+1(SB), AX
+	MOVQ    40(SP), AX
 	TESTQ   R11, R11
 	JZ      second
 

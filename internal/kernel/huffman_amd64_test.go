@@ -13,9 +13,9 @@ import (
 // structs.
 func TestHuffmanLayout(t *testing.T) {
 	var r HuffReader
-	require.Equal(t, []uintptr{0, 24, 32, 40, 48, 56, 856, 864, 880, 888, 896}, []uintptr{
+	require.Equal(t, []uintptr{0, 24, 32, 40, 48, 56, 856, 864, 880, 888, 896, 920}, []uintptr{
 		unsafe.Offsetof(r.Buf), unsafe.Offsetof(r.Pos), unsafe.Offsetof(r.Stop), unsafe.Offsetof(r.Acc), unsafe.Offsetof(r.N),
-		unsafe.Offsetof(r.To), unsafe.Offsetof(r.MCU), unsafe.Offsetof(r.Pred), unsafe.Offsetof(r.X), unsafe.Offsetof(r.Limit), unsafe.Offsetof(r.Marks),
+		unsafe.Offsetof(r.To), unsafe.Offsetof(r.MCU), unsafe.Offsetof(r.Pred), unsafe.Offsetof(r.X), unsafe.Offsetof(r.Limit), unsafe.Offsetof(r.Marks), unsafe.Offsetof(r.Places),
 	})
 	var to HuffTarget
 	require.Equal(t, []uintptr{0, 8, 16, 40, 64, 72, 80}, []uintptr{

@@ -57,7 +57,7 @@ func TestDecode(t *testing.T) {
 		first, skip := r.IntN(mcus), r.IntN(8)
 		middle := r.IntN(mcus * len(steps) * 15)
 		run := func() (reader HuffReader, blocks [][][64]int16, lasts [][]uint8) {
-			reader = HuffReader{Buf: buf, MCU: len(steps), X: first, Limit: mcus}
+			reader = HuffReader{Buf: buf, MCU: len(steps), X: first, Limit: mcus, Places: []*Places{&NaturalPlaces, &PairedPlaces}[round%3%2]}
 			if skip > 0 { // some bits are used
 				reader.refill()
 				reader.take(uint(skip))

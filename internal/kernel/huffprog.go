@@ -82,7 +82,7 @@ func (r *HuffReader) DCRefine(shift int) {
 // coefficient k. Corrupt data may exceed the block's end; the position is then
 // the last one.
 func put(blk *[64]int16, mask *uint64, k uint, v int16) {
-	blk[coefPlace[uint8(k)]>>1&63] = v
+	blk[NaturalPlaces.At(k)] = v
 	if v != 0 { // v may be 0 in 16 bits
 		*mask |= 1 << (min(k-1, 63) & 63)
 	}
@@ -213,7 +213,7 @@ func (r *HuffReader) ACRefine(band *HuffBand) {
 					pos += 7
 					n = 56
 				}
-				p := &blk[coefPlace[bits.TrailingZeros64(which)+1]>>1&63]
+				p := &blk[NaturalPlaces.At(uint(bits.TrailingZeros64(which))+1)]
 				if int64(acc) < 0 && *p&p1 == 0 {
 					if *p >= 0 {
 						*p += p1

@@ -69,7 +69,7 @@ func TestACRefine(t *testing.T) {
 						v = int16(r.IntN(7)-3) << band.Shift << 1 // as valid data has them
 					}
 					if v != 0 {
-						start[i][coefPlace[k+1]>>1] = v
+						start[i][NaturalPlaces.At(uint(k)+1)] = v
 						masks[i] |= 1 << k
 					}
 				}

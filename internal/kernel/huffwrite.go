@@ -54,7 +54,7 @@ const HuffBlockSpace = 64*27/8 + 16
 
 // HuffSource is one block of an MCU.
 type HuffSource struct {
-	Blocks [][64]int16 // a row of blocks, starting with MCU 0; natural order
+	Blocks [][64]int16 // a row of blocks, starting with MCU 0; natural order; AC coefficients are within ±1023, as those of 8-bit samples
 	Masks  []uint64    // of the blocks; see HuffWriter.Block
 	Step   int         // blocks from one MCU to the next
 	Comp   int         // index into Pred of its DC predictor

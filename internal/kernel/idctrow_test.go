@@ -148,12 +148,29 @@ func TestIDCTRow4(t *testing.T) { testRow(t, 4, IDCTRow4, IDCT4) }
 func TestIDCTRow2(t *testing.T) { testRow(t, 2, IDCTRow2, IDCT2) }
 func TestIDCTRow1(t *testing.T) { testRow(t, 1, IDCTRow1, IDCT1) }
 
+// TestIDCTRowPaired compares blocks in paired order with IDCT.
+func TestIDCTRowPaired(t *testing.T) {
+	testRow(t, 8, func(dst []byte, stride int, blocks [][64]int16, quant *[64]int16, last []uint8) {
+		b, q := make([][64]int16, len(blocks)), [64]int16{}
+		for k := range uint(64) {
+			from, to := NaturalPlaces.At(k+1), PairedPlaces.At(k+1)
+			for i := range b {
+				b[i][to] = blocks[i][from]
+			}
+			q[to] = quant[from]
+		}
+		IDCTRowPaired(dst, stride, b, &q, last)
+		require.Equal(t, make([][64]int16, len(b)), b)
+	}, IDCT)
+}
+
 // TestRowLengths checks that slices that are too short are rejected before
 // anything is written.
 func TestRowLengths(t *testing.T) {
 	blocks, last := make([][64]int16, 3), []uint8{0, 0, 0}
 	var quant [64]int16
-	for size, f := range map[int]rowFunc{8: IDCTRow, 4: IDCTRow4, 2: IDCTRow2} {
+	for size, f := range map[int]rowFunc{8: IDCTRow, -8: IDCTRowPaired, 4: IDCTRow4, 2: IDCTRow2} {
+		size = max(size, -size)
 		whole := (size-1)*100 + 3*size
 		f(make([]byte, whole), 100, blocks, &quant, last)
 		f(nil, 100, nil, &quant, nil)
@@ -190,6 +207,7 @@ func BenchmarkIDCTRowWithoutAVX512(b *testing.B) {
 	defer cpu.Disable(cpu.AVX512)()
 	benchRow(b, 8, IDCTRow)
 }
-func BenchmarkIDCTRow4(b *testing.B) { benchRow(b, 4, IDCTRow4) }
-func BenchmarkIDCTRow2(b *testing.B) { benchRow(b, 2, IDCTRow2) }
-func BenchmarkIDCTRow1(b *testing.B) { benchRow(b, 1, IDCTRow1) }
+func BenchmarkIDCTRowPaired(b *testing.B) { benchRow(b, 8, IDCTRowPaired) }
+func BenchmarkIDCTRow4(b *testing.B)      { benchRow(b, 4, IDCTRow4) }
+func BenchmarkIDCTRow2(b *testing.B)      { benchRow(b, 2, IDCTRow2) }
+func BenchmarkIDCTRow1(b *testing.B)      { benchRow(b, 1, IDCTRow1) }

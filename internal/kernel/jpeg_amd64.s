@@ -4,6 +4,410 @@
 
 #include "textflag.h"
 
+DATA idct_p_t3<>+0(SB)/4, $0x115129cf
+DATA idct_p_t3<>+4(SB)/4, $0x115129cf
+DATA idct_p_t3<>+8(SB)/4, $0x115129cf
+DATA idct_p_t3<>+12(SB)/4, $0x115129cf
+DATA idct_p_t3<>+16(SB)/4, $0x115129cf
+DATA idct_p_t3<>+20(SB)/4, $0x115129cf
+DATA idct_p_t3<>+24(SB)/4, $0x115129cf
+DATA idct_p_t3<>+28(SB)/4, $0x115129cf
+GLOBL idct_p_t3<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_t2<>+0(SB)/4, $0xd6301151
+DATA idct_p_t2<>+4(SB)/4, $0xd6301151
+DATA idct_p_t2<>+8(SB)/4, $0xd6301151
+DATA idct_p_t2<>+12(SB)/4, $0xd6301151
+DATA idct_p_t2<>+16(SB)/4, $0xd6301151
+DATA idct_p_t2<>+20(SB)/4, $0xd6301151
+DATA idct_p_t2<>+24(SB)/4, $0xd6301151
+DATA idct_p_t2<>+28(SB)/4, $0xd6301151
+GLOBL idct_p_t2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_y3<>+0(SB)/4, $0x25a1e6dc
+DATA idct_p_y3<>+4(SB)/4, $0x25a1e6dc
+DATA idct_p_y3<>+8(SB)/4, $0x25a1e6dc
+DATA idct_p_y3<>+12(SB)/4, $0x25a1e6dc
+DATA idct_p_y3<>+16(SB)/4, $0x25a1e6dc
+DATA idct_p_y3<>+20(SB)/4, $0x25a1e6dc
+DATA idct_p_y3<>+24(SB)/4, $0x25a1e6dc
+DATA idct_p_y3<>+28(SB)/4, $0x25a1e6dc
+GLOBL idct_p_y3<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_y4<>+0(SB)/4, $0x192525a1
+DATA idct_p_y4<>+4(SB)/4, $0x192525a1
+DATA idct_p_y4<>+8(SB)/4, $0x192525a1
+DATA idct_p_y4<>+12(SB)/4, $0x192525a1
+DATA idct_p_y4<>+16(SB)/4, $0x192525a1
+DATA idct_p_y4<>+20(SB)/4, $0x192525a1
+DATA idct_p_y4<>+24(SB)/4, $0x192525a1
+DATA idct_p_y4<>+28(SB)/4, $0x192525a1
+GLOBL idct_p_y4<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_u0<>+0(SB)/4, $0xe333ecc1
+DATA idct_p_u0<>+4(SB)/4, $0xe333ecc1
+DATA idct_p_u0<>+8(SB)/4, $0xe333ecc1
+DATA idct_p_u0<>+12(SB)/4, $0xe333ecc1
+DATA idct_p_u0<>+16(SB)/4, $0xe333ecc1
+DATA idct_p_u0<>+20(SB)/4, $0xe333ecc1
+DATA idct_p_u0<>+24(SB)/4, $0xe333ecc1
+DATA idct_p_u0<>+28(SB)/4, $0xe333ecc1
+GLOBL idct_p_u0<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_u3<>+0(SB)/4, $0x133ee333
+DATA idct_p_u3<>+4(SB)/4, $0x133ee333
+DATA idct_p_u3<>+8(SB)/4, $0x133ee333
+DATA idct_p_u3<>+12(SB)/4, $0x133ee333
+DATA idct_p_u3<>+16(SB)/4, $0x133ee333
+DATA idct_p_u3<>+20(SB)/4, $0x133ee333
+DATA idct_p_u3<>+24(SB)/4, $0x133ee333
+DATA idct_p_u3<>+28(SB)/4, $0x133ee333
+GLOBL idct_p_u3<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_u1<>+0(SB)/4, $0xefb0adfd
+DATA idct_p_u1<>+4(SB)/4, $0xefb0adfd
+DATA idct_p_u1<>+8(SB)/4, $0xefb0adfd
+DATA idct_p_u1<>+12(SB)/4, $0xefb0adfd
+DATA idct_p_u1<>+16(SB)/4, $0xefb0adfd
+DATA idct_p_u1<>+20(SB)/4, $0xefb0adfd
+DATA idct_p_u1<>+24(SB)/4, $0xefb0adfd
+DATA idct_p_u1<>+28(SB)/4, $0xefb0adfd
+GLOBL idct_p_u1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_u2<>+0(SB)/4, $0xadfd1051
+DATA idct_p_u2<>+4(SB)/4, $0xadfd1051
+DATA idct_p_u2<>+8(SB)/4, $0xadfd1051
+DATA idct_p_u2<>+12(SB)/4, $0xadfd1051
+DATA idct_p_u2<>+16(SB)/4, $0xadfd1051
+DATA idct_p_u2<>+20(SB)/4, $0xadfd1051
+DATA idct_p_u2<>+24(SB)/4, $0xadfd1051
+DATA idct_p_u2<>+28(SB)/4, $0xadfd1051
+GLOBL idct_p_u2<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_t0<>+0(SB)/4, $0x20002000
+DATA idct_p_t0<>+4(SB)/4, $0x20002000
+DATA idct_p_t0<>+8(SB)/4, $0x20002000
+DATA idct_p_t0<>+12(SB)/4, $0x20002000
+DATA idct_p_t0<>+16(SB)/4, $0x20002000
+DATA idct_p_t0<>+20(SB)/4, $0x20002000
+DATA idct_p_t0<>+24(SB)/4, $0x20002000
+DATA idct_p_t0<>+28(SB)/4, $0x20002000
+GLOBL idct_p_t0<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_t1<>+0(SB)/4, $0xe0002000
+DATA idct_p_t1<>+4(SB)/4, $0xe0002000
+DATA idct_p_t1<>+8(SB)/4, $0xe0002000
+DATA idct_p_t1<>+12(SB)/4, $0xe0002000
+DATA idct_p_t1<>+16(SB)/4, $0xe0002000
+DATA idct_p_t1<>+20(SB)/4, $0xe0002000
+DATA idct_p_t1<>+24(SB)/4, $0xe0002000
+DATA idct_p_t1<>+28(SB)/4, $0xe0002000
+GLOBL idct_p_t1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_round<>+0(SB)/4, $0x00808400
+DATA idct_p_round<>+4(SB)/4, $0x00000400
+DATA idct_p_round<>+8(SB)/4, $0x00000400
+DATA idct_p_round<>+12(SB)/4, $0x00000400
+DATA idct_p_round<>+16(SB)/4, $0x00000400
+DATA idct_p_round<>+20(SB)/4, $0x00000400
+DATA idct_p_round<>+24(SB)/4, $0x00000400
+DATA idct_p_round<>+28(SB)/4, $0x00000400
+GLOBL idct_p_round<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_limit0<>+0(SB)/4, $0x20002000
+DATA idct_p_limit0<>+4(SB)/4, $0x20002000
+DATA idct_p_limit0<>+8(SB)/4, $0x20002000
+DATA idct_p_limit0<>+12(SB)/4, $0x20002000
+DATA idct_p_limit0<>+16(SB)/4, $0x20002000
+DATA idct_p_limit0<>+20(SB)/4, $0x20002000
+DATA idct_p_limit0<>+24(SB)/4, $0x20002000
+DATA idct_p_limit0<>+28(SB)/4, $0x20002000
+GLOBL idct_p_limit0<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_limit1<>+0(SB)/4, $0x20000ff0
+DATA idct_p_limit1<>+4(SB)/4, $0x20000ff0
+DATA idct_p_limit1<>+8(SB)/4, $0x20000ff0
+DATA idct_p_limit1<>+12(SB)/4, $0x20000ff0
+DATA idct_p_limit1<>+16(SB)/4, $0x20000ff0
+DATA idct_p_limit1<>+20(SB)/4, $0x20000ff0
+DATA idct_p_limit1<>+24(SB)/4, $0x20000ff0
+DATA idct_p_limit1<>+28(SB)/4, $0x20000ff0
+GLOBL idct_p_limit1<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_beyond<>+0(SB)/4, $0xc000c000
+DATA idct_p_beyond<>+4(SB)/4, $0xc000c000
+DATA idct_p_beyond<>+8(SB)/4, $0xc000c000
+DATA idct_p_beyond<>+12(SB)/4, $0xc000c000
+DATA idct_p_beyond<>+16(SB)/4, $0xc000c000
+DATA idct_p_beyond<>+20(SB)/4, $0xc000c000
+DATA idct_p_beyond<>+24(SB)/4, $0xc000c000
+DATA idct_p_beyond<>+28(SB)/4, $0xc000c000
+GLOBL idct_p_beyond<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_turn<>+0(SB)/1, $0x00
+DATA idct_p_turn<>+1(SB)/1, $0x04
+DATA idct_p_turn<>+2(SB)/1, $0x08
+DATA idct_p_turn<>+3(SB)/1, $0x0c
+DATA idct_p_turn<>+4(SB)/1, $0x01
+DATA idct_p_turn<>+5(SB)/1, $0x05
+DATA idct_p_turn<>+6(SB)/1, $0x09
+DATA idct_p_turn<>+7(SB)/1, $0x0d
+DATA idct_p_turn<>+8(SB)/1, $0x02
+DATA idct_p_turn<>+9(SB)/1, $0x06
+DATA idct_p_turn<>+10(SB)/1, $0x0a
+DATA idct_p_turn<>+11(SB)/1, $0x0e
+DATA idct_p_turn<>+12(SB)/1, $0x03
+DATA idct_p_turn<>+13(SB)/1, $0x07
+DATA idct_p_turn<>+14(SB)/1, $0x0b
+DATA idct_p_turn<>+15(SB)/1, $0x0f
+DATA idct_p_turn<>+16(SB)/1, $0x00
+DATA idct_p_turn<>+17(SB)/1, $0x04
+DATA idct_p_turn<>+18(SB)/1, $0x08
+DATA idct_p_turn<>+19(SB)/1, $0x0c
+DATA idct_p_turn<>+20(SB)/1, $0x01
+DATA idct_p_turn<>+21(SB)/1, $0x05
+DATA idct_p_turn<>+22(SB)/1, $0x09
+DATA idct_p_turn<>+23(SB)/1, $0x0d
+DATA idct_p_turn<>+24(SB)/1, $0x02
+DATA idct_p_turn<>+25(SB)/1, $0x06
+DATA idct_p_turn<>+26(SB)/1, $0x0a
+DATA idct_p_turn<>+27(SB)/1, $0x0e
+DATA idct_p_turn<>+28(SB)/1, $0x03
+DATA idct_p_turn<>+29(SB)/1, $0x07
+DATA idct_p_turn<>+30(SB)/1, $0x0b
+DATA idct_p_turn<>+31(SB)/1, $0x0f
+GLOBL idct_p_turn<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_middle<>+0(SB)/4, $0x80808080
+DATA idct_p_middle<>+4(SB)/4, $0x80808080
+DATA idct_p_middle<>+8(SB)/4, $0x80808080
+DATA idct_p_middle<>+12(SB)/4, $0x80808080
+DATA idct_p_middle<>+16(SB)/4, $0x80808080
+DATA idct_p_middle<>+20(SB)/4, $0x80808080
+DATA idct_p_middle<>+24(SB)/4, $0x80808080
+DATA idct_p_middle<>+28(SB)/4, $0x80808080
+GLOBL idct_p_middle<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_16<>+0(SB)/4, $0x00100010
+DATA idct_p_16<>+4(SB)/4, $0x00100010
+DATA idct_p_16<>+8(SB)/4, $0x00100010
+DATA idct_p_16<>+12(SB)/4, $0x00100010
+DATA idct_p_16<>+16(SB)/4, $0x00100010
+DATA idct_p_16<>+20(SB)/4, $0x00100010
+DATA idct_p_16<>+24(SB)/4, $0x00100010
+DATA idct_p_16<>+28(SB)/4, $0x00100010
+GLOBL idct_p_16<>(SB), RODATA|NOPTR, $32
+
+DATA idct_p_spread<>+0(SB)/1, $0x00
+DATA idct_p_spread<>+1(SB)/1, $0x00
+DATA idct_p_spread<>+2(SB)/1, $0x00
+DATA idct_p_spread<>+3(SB)/1, $0x00
+DATA idct_p_spread<>+4(SB)/1, $0x00
+DATA idct_p_spread<>+5(SB)/1, $0x00
+DATA idct_p_spread<>+6(SB)/1, $0x00
+DATA idct_p_spread<>+7(SB)/1, $0x00
+DATA idct_p_spread<>+8(SB)/1, $0x00
+DATA idct_p_spread<>+9(SB)/1, $0x00
+DATA idct_p_spread<>+10(SB)/1, $0x00
+DATA idct_p_spread<>+11(SB)/1, $0x00
+DATA idct_p_spread<>+12(SB)/1, $0x00
+DATA idct_p_spread<>+13(SB)/1, $0x00
+DATA idct_p_spread<>+14(SB)/1, $0x00
+DATA idct_p_spread<>+15(SB)/1, $0x00
+DATA idct_p_spread<>+16(SB)/1, $0x00
+DATA idct_p_spread<>+17(SB)/1, $0x00
+DATA idct_p_spread<>+18(SB)/1, $0x00
+DATA idct_p_spread<>+19(SB)/1, $0x00
+DATA idct_p_spread<>+20(SB)/1, $0x00
+DATA idct_p_spread<>+21(SB)/1, $0x00
+DATA idct_p_spread<>+22(SB)/1, $0x00
+DATA idct_p_spread<>+23(SB)/1, $0x00
+DATA idct_p_spread<>+24(SB)/1, $0x00
+DATA idct_p_spread<>+25(SB)/1, $0x00
+DATA idct_p_spread<>+26(SB)/1, $0x00
+DATA idct_p_spread<>+27(SB)/1, $0x00
+DATA idct_p_spread<>+28(SB)/1, $0x00
+DATA idct_p_spread<>+29(SB)/1, $0x00
+DATA idct_p_spread<>+30(SB)/1, $0x00
+DATA idct_p_spread<>+31(SB)/1, $0x00
+GLOBL idct_p_spread<>(SB), RODATA|NOPTR, $32
+
+// func idctRowPairedAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int) int
+// Requires: AVX, AVX2
+TEXT ·idctRowPairedAVX2(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    blocks+16(FP), DX
+	MOVQ    quant+24(FP), BX
+	MOVQ    last+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    DI, R8
+	LEAQ    (CX)(CX*2), R9
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	VMOVDQU 64(BX), Y2
+	VMOVDQU 96(BX), Y3
+	VPXOR   Y4, Y4, Y4
+
+loop:
+	CMPB         (SI), $0x00
+	JE           dc
+	VPMULLW      (DX), Y0, Y5
+	VPADDW       idct_p_limit0<>+0(SB), Y5, Y6
+	VPMULLW      32(DX), Y1, Y7
+	VPMULLW      64(DX), Y2, Y8
+	VPMULLW      96(DX), Y3, Y9
+	VPMADDWD     idct_p_t3<>+0(SB), Y8, Y10
+	VPMADDWD     idct_p_t2<>+0(SB), Y8, Y8
+	VPMADDWD     idct_p_t0<>+0(SB), Y5, Y11
+	VPMADDWD     idct_p_t1<>+0(SB), Y5, Y5
+	VPADDD       idct_p_round<>+0(SB), Y11, Y11
+	VPADDD       idct_p_round<>+0(SB), Y5, Y5
+	VPADDD       Y10, Y11, Y12
+	VPADDD       Y8, Y5, Y13
+	VPSUBD       Y10, Y11, Y11
+	VPSUBD       Y8, Y5, Y5
+	VPADDW       Y9, Y7, Y8
+	VPMADDWD     idct_p_y3<>+0(SB), Y8, Y10
+	VPMADDWD     idct_p_y4<>+0(SB), Y8, Y8
+	VPMADDWD     idct_p_u0<>+0(SB), Y7, Y14
+	VPMADDWD     idct_p_u3<>+0(SB), Y7, Y7
+	VPMADDWD     idct_p_u1<>+0(SB), Y9, Y15
+	VPMADDWD     idct_p_u2<>+0(SB), Y9, Y9
+	VPADDD       Y10, Y14, Y14
+	VPADDD       Y8, Y7, Y7
+	VPADDD       Y8, Y15, Y15
+	VPADDD       Y10, Y9, Y9
+	VPADDD       Y7, Y12, Y8
+	VPSUBD       Y7, Y12, Y12
+	VPSRAD       $0x0b, Y8, Y8
+	VPSRAD       $0x0b, Y12, Y12
+	VPADDD       Y9, Y13, Y7
+	VPSUBD       Y9, Y13, Y13
+	VPSRAD       $0x0b, Y7, Y7
+	VPSRAD       $0x0b, Y13, Y13
+	VPADDD       Y15, Y5, Y9
+	VPSUBD       Y15, Y5, Y5
+	VPSRAD       $0x0b, Y9, Y9
+	VPSRAD       $0x0b, Y5, Y5
+	VPADDD       Y14, Y11, Y10
+	VPSUBD       Y14, Y11, Y11
+	VPSRAD       $0x0b, Y10, Y10
+	VPSRAD       $0x0b, Y11, Y11
+	VPACKSSDW    Y9, Y8, Y8
+	VPACKSSDW    Y10, Y7, Y7
+	VPACKSSDW    Y13, Y11, Y11
+	VPACKSSDW    Y12, Y5, Y5
+	VPUNPCKLDQ   Y7, Y8, Y9
+	VPUNPCKHDQ   Y7, Y8, Y8
+	VPUNPCKLDQ   Y5, Y11, Y7
+	VPUNPCKHDQ   Y5, Y11, Y11
+	VPUNPCKLQDQ  Y8, Y9, Y5
+	VPUNPCKHQDQ  Y8, Y9, Y9
+	VPUNPCKLQDQ  Y11, Y7, Y8
+	VPUNPCKHQDQ  Y11, Y7, Y7
+	VINSERTI128  $0x01, X8, Y5, Y10
+	VPERM2I128   $0x31, Y8, Y5, Y5
+	VINSERTI128  $0x01, X7, Y9, Y8
+	VPERM2I128   $0x31, Y7, Y9, Y9
+	VPADDW       idct_p_limit1<>+0(SB), Y10, Y7
+	VPOR         Y7, Y6, Y6
+	VPTEST       idct_p_beyond<>+0(SB), Y6
+	JNZ          out
+	VPMADDWD     idct_p_t3<>+0(SB), Y5, Y6
+	VPMADDWD     idct_p_t2<>+0(SB), Y5, Y5
+	VPMADDWD     idct_p_t0<>+0(SB), Y10, Y7
+	VPMADDWD     idct_p_t1<>+0(SB), Y10, Y10
+	VPADDD       Y6, Y7, Y11
+	VPADDD       Y5, Y10, Y12
+	VPSUBD       Y6, Y7, Y7
+	VPSUBD       Y5, Y10, Y10
+	VPADDW       Y9, Y8, Y5
+	VPMADDWD     idct_p_y3<>+0(SB), Y5, Y6
+	VPMADDWD     idct_p_y4<>+0(SB), Y5, Y5
+	VPMADDWD     idct_p_u0<>+0(SB), Y8, Y13
+	VPMADDWD     idct_p_u3<>+0(SB), Y8, Y8
+	VPMADDWD     idct_p_u1<>+0(SB), Y9, Y14
+	VPMADDWD     idct_p_u2<>+0(SB), Y9, Y9
+	VPADDD       Y6, Y13, Y13
+	VPADDD       Y5, Y8, Y8
+	VPADDD       Y5, Y14, Y14
+	VPADDD       Y6, Y9, Y9
+	VPADDD       Y8, Y11, Y5
+	VPSUBD       Y8, Y11, Y11
+	VPSRAD       $0x12, Y5, Y5
+	VPSRAD       $0x12, Y11, Y11
+	VPADDD       Y9, Y12, Y6
+	VPSUBD       Y9, Y12, Y12
+	VPSRAD       $0x12, Y6, Y6
+	VPSRAD       $0x12, Y12, Y12
+	VPADDD       Y14, Y10, Y8
+	VPSUBD       Y14, Y10, Y10
+	VPSRAD       $0x12, Y8, Y8
+	VPSRAD       $0x12, Y10, Y10
+	VPADDD       Y13, Y7, Y9
+	VPSUBD       Y13, Y7, Y7
+	VPSRAD       $0x12, Y9, Y9
+	VPSRAD       $0x12, Y7, Y7
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y10, Y7, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPACKUSWB    Y8, Y5, Y5
+	VPACKSSDW    Y11, Y12, Y12
+	VPACKUSWB    Y12, Y7, Y7
+	VPSHUFB      idct_p_turn<>+0(SB), Y5, Y5
+	VPSHUFB      idct_p_turn<>+0(SB), Y7, Y7
+	VPUNPCKLDQ   Y7, Y5, Y6
+	VPUNPCKHDQ   Y7, Y5, Y5
+	VEXTRACTI128 $0x01, Y6, X7
+	VEXTRACTI128 $0x01, Y5, X8
+	VMOVQ        X6, (AX)
+	VMOVHPS      X6, (AX)(CX*1)
+	VMOVQ        X5, (AX)(CX*2)
+	VMOVHPS      X5, (AX)(R9*1)
+	LEAQ         (AX)(CX*4), BX
+	VMOVQ        X7, (BX)
+	VMOVHPS      X7, (BX)(CX*1)
+	VMOVQ        X8, (BX)(CX*2)
+	VMOVHPS      X8, (BX)(R9*1)
+
+next:
+	VMOVDQU Y4, (DX)
+	VMOVDQU Y4, 32(DX)
+	VMOVDQU Y4, 64(DX)
+	VMOVDQU Y4, 96(DX)
+	ADDQ    $0x00000080, DX
+	ADDQ    $0x08, AX
+	INCQ    SI
+	DECQ    R8
+	JNZ     loop
+
+out:
+	VZEROUPPER
+	SUBQ R8, DI
+	MOVQ DI, ret+48(FP)
+	RET
+
+dc:
+	VMOVD     (DX), X5
+	VPMULLW   X0, X5, X5
+	VPSLLW    $0x02, X5, X5
+	VPADDSW   idct_p_16<>+0(SB), X5, X5
+	VPSRAW    $0x05, X5, X5
+	VPACKSSWB X5, X5, X5
+	VPADDB    idct_p_middle<>+0(SB), X5, X5
+	VPSHUFB   idct_p_spread<>+0(SB), X5, X5
+	VMOVQ     X5, (AX)
+	VMOVHPS   X5, (AX)(CX*1)
+	VMOVQ     X5, (AX)(CX*2)
+	VMOVHPS   X5, (AX)(R9*1)
+	LEAQ      (AX)(CX*4), BX
+	VMOVQ     X5, (BX)
+	VMOVHPS   X5, (BX)(CX*1)
+	VMOVQ     X5, (BX)(CX*2)
+	VMOVHPS   X5, (BX)(R9*1)
+	JMP       next
+
 DATA idct4_even<>+0(SB)/4, $0xe7823b21
 DATA idct4_even<>+4(SB)/4, $0xe7823b21
 DATA idct4_even<>+8(SB)/4, $0xe7823b21

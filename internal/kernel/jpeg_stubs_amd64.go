@@ -4,6 +4,11 @@
 
 package kernel
 
+// idctRowPairedAVX2 is IDCTRowPaired of n blocks, n > 0, up to the first whose values exceed its range. It returns their number.
+//
+//go:noescape
+func idctRowPairedAVX2(dst *byte, stride int, blocks *[64]int16, quant *[64]int16, last *uint8, n int) int
+
 // idctRow4SIMD is IDCTRow4 of n blocks, n > 0.
 //
 //go:noescape

@@ -168,9 +168,12 @@ var Layers = []Layer{
 	{"sounds", []Package{
 		{Path: "sound", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/registry", "tensor"}},
 		{Path: "sound/internal/soundtest", May: []string{"codec", "sound", testify}},
+		{Path: "sound/aiff", May: []string{"codec", "sound"}},
+		{Path: "sound/au", May: []string{"codec", "sound"}},
 		{Path: "sound/flac", May: []string{"codec", "sound"}},
+		{Path: "sound/mp3", May: []string{"codec", "internal/exactmath", "sound"}},
 		{Path: "sound/wav", May: []string{"codec", "sound"}},
-		{Path: "sound/all", May: []string{"sound/flac", "sound/wav"}},
+		{Path: "sound/all", May: []string{"sound/aiff", "sound/au", "sound/flac", "sound/mp3", "sound/wav"}},
 	}},
 	{"graphs", []Package{
 		{Path: "transforms", May: []string{"codec", "internal/dsp", "internal/enum", "internal/errfmt", "internal/exactmath", "internal/kernel", "internal/lazy", "internal/msgpack", "internal/registry", "internal/spec", "rng", "sound", "tensor"}},

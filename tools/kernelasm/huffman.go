@@ -10,7 +10,7 @@ import (
 const (
 	readerBuf, readerPos, readerStop, readerAcc, readerN  = 0, 24, 32, 40, 48
 	readerTo, readerMCU, readerPred, readerX, readerLimit = 56, 856, 864, 880, 888
-	readerMarks                                           = 896
+	readerMarks, readerPlaces                             = 896, 920
 
 	targetDC, targetAC, targetBlocks, targetLast, targetStep, targetComp, targetSize = 0, 8, 16, 40, 64, 72, 80
 
@@ -57,16 +57,12 @@ func coefPlaces() (places [256]uint8) {
 // branch at the end of each block. So the target and the table of the next
 // block are loaded before the end, and no branch depends on the end of an MCU.
 func huffman() {
-	place := GLOBL("huff_place", 8|16)
-	for k, v := range coefPlaces() {
-		DATA(k, U8(v))
-	}
-
 	TEXT("huffDecodeBMI2", NOSPLIT, "func(r *byte)")
 	Pragma("noescape")
 	Doc("huffDecodeBMI2 is HuffReader.Decode. r points to a HuffReader.")
 	r := Load(Param("r"), GP64())
 	stop, end, last, self, left := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	first := AllocLocal(8) // the place of coefficient 1
 	// The next block: its target, its table for DC, and 1 if it begins an MCU.
 	next, nextDC, nextMCU := AllocLocal(8), AllocLocal(8), AllocLocal(8)
 	src, acc, n, k := GP64(), GP64(), GP64(), GP64()
@@ -85,7 +81,10 @@ func huffman() {
 	IMUL3Q(U32(targetSize), at(r, readerMCU), t)
 	LEAQ(Mem{Base: r, Index: t, Scale: 1, Disp: readerTo}, t)
 	MOVQ(t, end)
-	LEAQ(place.Offset(63), limit)
+	MOVQ(at(r, readerPlaces), limit)
+	INCQ(limit)
+	MOVQ(limit, first)
+	ADDQ(U8(62), limit)
 
 	// refill reads until acc has at least 56 bits. Only the six low bits of n
 	// count.
@@ -250,7 +249,7 @@ func huffman() {
 	MOVQ(at(u, targetDC), u)
 	MOVQ(u, nextDC)
 	MOVQ(at(to, targetAC), ac)
-	LEAQ(place.Offset(1), k)
+	MOVQ(first, k)
 	TESTQ(e, e)
 	JZ(LabelRef("second")) // the difference took at most huffMost of 56 bits
 

@@ -30,6 +30,21 @@ func huffRow() {
 			i++
 		}
 	}
+	// The value bits of AC coefficients of 11 bits, and in the upper half their
+	// number.
+	const half = 1024
+	for i := range 2 * half {
+		v, n := (i+half)%(2*half)-half, 0
+		for max(v, -v)>>n != 0 {
+			n++
+		}
+		if v < 0 {
+			v += 1<<n - 1
+		}
+		DATA(64+4*i, U32(v|n<<16))
+	}
+	natural := GP64()
+	valueBits := func(v Register) Mem { return Mem{Base: natural, Index: v, Scale: 4, Disp: 64} }
 
 	function("leadingZeros", "func(v uint64) int")
 	Doc("leadingZeros counts the leading zeros of v with LZCNT.")
@@ -43,7 +58,7 @@ func huffRow() {
 	w := Load(Param("w"), GP64())
 	stop, end, self, source := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
 	out, acc, nb := GP64(), GP64(), GP64()
-	blk, mask, ac, natural, before := GP64(), GP64(), GP64(), GP64(), GP64()
+	blk, mask, ac, before := GP64(), GP64(), GP64(), GP64()
 	field := func(base Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
 	long := func(r Register) Register { return r.(GPVirtual).As32() }
 
@@ -160,8 +175,12 @@ func huffRow() {
 		JA(LabelRef(name + "Run"))
 		Label(name + "Value")
 		MOVBLZX(Mem{Base: natural, Index: k, Scale: 1}, long(v))
-		MOVWLSX(Mem{Base: blk, Index: v, Scale: 1}, long(v))
-		value(v, size)
+		MOVWLZX(Mem{Base: blk, Index: v, Scale: 1}, long(v))
+		ANDL(U32(2*half-1), long(v))
+		MOVL(valueBits(v), long(v))
+		MOVL(long(v), long(size))
+		SHRL(U8(16), long(size))
+		MOVWLZX(v.As16(), long(v))
 		SHLL(U8(4), long(run))
 		ADDL(long(size), long(run))
 		add(Mem{Base: ac, Index: run, Scale: 8}, v)

@@ -76,6 +76,52 @@ func Run(t *testing.T, unlike map[string]string) {
 	t.Logf("%d files equal to libsndfile's samples, %d refused, of %d", equal, refused, len(cases))
 }
 
+// Near decodes every case as Run does, for a format whose samples are not equal
+// to libsndfile's: they may differ by distance. Values has every stride-th
+// sample of each channel. unlike is that of Run. Near returns the SHA-256 of
+// the samples of all cases, which is the same on every platform.
+func Near(t *testing.T, stride int, distance float64, unlike map[string]string) string {
+	cases := Cases(t)
+	all := sha256.New()
+	largest, compared := 0.0, 0
+	for i, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			x, h, err := sound.Decode(c.File, codec.Limits{})
+			text, other := unlike[c.Name]
+			if other && text != "" || !other && c.Error != "" {
+				require.ErrorContains(t, err, text, "libsndfile: %q", c.Error)
+				var e *codec.Error
+				require.True(t, errors.As(err, &e), "%v", err)
+				require.NotErrorIs(t, err, codec.ErrInternal)
+				t.Log(err)
+				return
+			}
+			require.NoError(t, err, "libsndfile reads %d samples", c.Samples)
+			v := floats(x.Data)
+			all.Write([]byte(digest(v)))
+			stream(t, c.File, rand.New(rand.NewPCG(uint64(i), 1)), h, x.Data)
+			if !other {
+				require.Equal(t, c.Samples, int(h.Samples))
+			}
+			require.GreaterOrEqual(t, int(h.Samples), c.Samples)
+			if c.Error != "" {
+				return
+			}
+			require.Equal(t, []int{c.Rate, c.Channels}, []int{h.Rate, h.Channels})
+			for k, want := range c.Values {
+				n := (c.Samples + stride - 1) / stride
+				got := v[k/n*int(h.Samples)+k%n*stride]
+				d := math.Abs(float64(got) - float64(want))
+				require.LessOrEqual(t, d, distance, "channel %d, sample %d: %v, libsndfile has %v", k/n, k%n*stride, got, want)
+				largest = max(largest, d)
+				compared++
+			}
+		})
+	}
+	t.Logf("the largest difference of %d samples to libsndfile's is %.2g", compared, largest)
+	return hex.EncodeToString(all.Sum(nil))
+}
+
 func digest(v []float32) string {
 	var b []byte
 	for _, x := range v {

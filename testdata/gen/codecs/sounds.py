@@ -1,4 +1,4 @@
-"""Writes sound/wav/testdata/cases.json and sound/flac/testdata/cases.json: small files, and what libsndfile reads of them.
+"""Writes cases.json of sound/wav, sound/au, sound/aiff and sound/flac: small files, and what libsndfile reads of them.
 
 Run with the packages of requirements-sound.txt; soundfile 0.14.0 has libsndfile 1.2.2. Every run gives the same bytes.
 Samples are float32, channel after channel, as a SHA-256 of their little-endian bytes. A file with an error has its text.
@@ -60,9 +60,10 @@ class Cases:
 def file(x, rate, format, subtype, **options):
     f = io.BytesIO()
     sf.write(f, x, rate, format=format, subtype=subtype, **options)
-    b = f.getvalue()
-    at = b.find(b"PEAK") + 12  # the chunk has the time of writing
-    return b if at == 11 else b[:at] + bytes(4) + b[at + 4:]
+    data = bytearray(f.getvalue())
+    if (peak := data.find(b"PEAK")) >= 0:  # the time of writing, after the size and the version
+        data[peak + 12:peak + 16] = bytes(4)
+    return bytes(data)
 
 
 def chunk(name, data, size=None, order="<"):
@@ -151,6 +152,80 @@ def wav():
     c.add("rf64_large", riff(chunk(b"ds64", struct.pack("<QQQI", 0, 1 << 40, 20, 0)), f16, chunk(b"data", pcm, 0xFFFFFFFF), size=0xFFFFFFFF, head=b"RF64"))
     whole = riff(chunk(b"JUNK", b"123456"), f16, data)
     for n in (4, 11, 12, 19, 25, 30, 45, 57, 58, 59, 80, len(whole) - 1):
+        c.add(f"cut_{n}", whole[:n])
+    c.write()
+
+
+def au():
+    c = Cases("au")
+    for i, s in enumerate(["PCM_S8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ALAW", "ULAW"]):
+        for endian in ("BIG", "LITTLE"):
+            channels = (1, 2, 3)[(i + len(endian)) % 3]
+            c.add(f"{s}_{endian}_{channels}", file(signal(40, channels), (8000, 16000, 44100)[i % 3], "AU", s, endian=endian))
+
+    def header(offset=28, size=60, encoding=3, rate=16000, channels=1):
+        return b".snd" + struct.pack(">IIIII", offset, size & 0xFFFFFFFF, encoding, rate, channels) + b"text"
+
+    pcm = (signal(30, 1) * 32767).astype(">i2").tobytes()
+    c.add("text", header() + pcm)
+    c.add("no_text", header(24)[:24] + pcm)
+    c.add("size_unknown", header(size=-1) + pcm)
+    c.add("size_0", header(size=0) + pcm)
+    c.add("size_less", header(size=21) + pcm)
+    c.add("size_more", header(size=1000) + pcm)
+    c.add("no_samples", header(size=0))
+    c.add("cut", header()[:20])
+    c.add("offset_behind", header(offset=1000) + pcm)
+    c.add("channels_0", header(channels=0) + pcm)
+    c.add("channels_1025", header(channels=1025) + pcm)
+    c.add("rate_0", header(rate=0) + pcm)
+    c.add("g722", header(encoding=24) + pcm)
+    c.add("unknown", header(encoding=99) + pcm)
+    c.write()
+
+
+def aiff():
+    c = Cases("aiff")
+    for i, s in enumerate(["PCM_S8", "PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ALAW", "ULAW"]):
+        channels = (1, 2, 3)[i % 3]
+        c.add(f"{s}_{channels}", file(signal(40, channels), (8000, 11025, 16000, 22050, 44100, 48000)[i % 6], "AIFF", s))
+    for s in ("PCM_16", "PCM_24", "PCM_32"):
+        c.add(f"{s}_LITTLE", file(signal(23, 2), 96000, "AIFF", s, endian="LITTLE"))
+
+    def comm(channels=1, frames=30, bits=16, rate="400cfa00000000000000", more=b""):
+        return chunk(b"COMM", struct.pack(">hIh", channels, frames, bits) + bytes.fromhex(rate) + more, order=">")
+
+    def form(*chunks, kind=b"AIFF"):
+        body = kind + b"".join(chunks)
+        return b"FORM" + struct.pack(">I", len(body)) + body
+
+    pcm = (signal(30, 1) * 32767).astype(">i2").tobytes()
+    ssnd = chunk(b"SSND", bytes(8) + pcm, order=">")
+    c.add("plain", form(comm(), ssnd))
+    c.add("chunks_before", form(chunk(b"NAME", b"abc", order=">"), comm(), chunk(b"ANNO", b"hello", order=">"), ssnd))
+    c.add("chunks_after", form(comm(), ssnd, chunk(b"NAME", b"abc", order=">")))
+    c.add("offset", form(comm(), chunk(b"SSND", struct.pack(">II", 4, 0) + b"skip" + pcm, order=">")))
+    c.add("frames_less", form(comm(frames=3), ssnd))
+    c.add("frames_more", form(comm(frames=3000), ssnd))
+    c.add("size_more", form(comm(), chunk(b"SSND", bytes(8) + pcm, 8000, order=">")))
+    c.add("size_less", form(comm(), chunk(b"SSND", bytes(8) + pcm[:21], order=">")))
+    c.add("bits_12", form(comm(bits=12), ssnd))
+    c.add("bits_20", form(comm(bits=20), ssnd))
+    c.add("bits_40", form(comm(bits=40), ssnd))
+    c.add("bits_0", form(comm(bits=0), ssnd))
+    for kind in (b"NONE", b"twos", b"sowt", b"fl32", b"alaw", b"ulaw", b"raw ", b"in24", b"MAC3", b"QDM2"):
+        c.add("aifc_" + kind.decode().strip(), form(comm(more=kind + b"\0\0"), ssnd, kind=b"AIFC"))
+    for name, r in {"44100": "400eac44000000000000", "8000_5": "400bfa04000000000000", "1": "3fff8000000000000000", "0": "00000000000000000000",
+                    "half": "3ffe8000000000000000", "negative": "c00cfa00000000000000", "2_29": "401c8000000000000000", "2_31": "401e8000000000000000"}.items():
+        c.add("rate_" + name, form(comm(rate=r), ssnd))
+    c.add("channels_0", form(comm(channels=0), ssnd))
+    c.add("channels_1025", form(comm(channels=1025), chunk(b"SSND", bytes(8 + 4100), order=">")))
+    c.add("comm_17", form(chunk(b"COMM", comm()[8:25], order=">"), ssnd))
+    c.add("no_comm", form(ssnd))
+    c.add("no_ssnd", form(comm()))
+    c.add("comm_last", form(ssnd, comm()))
+    whole = form(comm(), ssnd)
+    for n in (12, 19, 30, 38, 45, 50, 54, 55, len(whole) - 1):
         c.add(f"cut_{n}", whole[:n])
     c.write()
 
@@ -373,4 +448,6 @@ def flac():
 
 if __name__ == "__main__":
     wav()
+    au()
+    aiff()
     flac()

@@ -95,6 +95,7 @@ func diffFolders(ctx context.Context, a *command.App, f *diffFlags, g *datagraph
 	r.report = &foldersReport{A: paths.Shown(folder), B: paths.Shown(f.against), Images: []folderImage{}, WithoutImage: []string{}, Diagnoses: [][]diff.Change{}}
 	l := job.Find(ctx, f.outside.Files(), job.Paths(folder), "")
 	defer l.Close()
+	l.For(g)
 	if err := r.compare(ctx, l); err != nil {
 		return err
 	}

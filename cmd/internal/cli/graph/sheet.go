@@ -99,6 +99,8 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 	}
 	l := job.Find(cmd.Context(), s.outside.Files(), job.Paths(args...), s.file)
 	defer l.Close()
+	l.For(g)
+	sound := ofSound(g)
 	if err := command.Interrupted(cmd.Context(), "nothing was written"); err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 			break
 		}
 		run.At.Ordinal = uint64(len(rows)) // what random ops draw for
-		row := s.row(cmd, f, run, in, plan.Unfused().Steps())
+		row := s.row(cmd, f, run, in, plan.Unfused().Steps(), sound)
 		if err := command.Interrupted(cmd.Context(), "nothing was written"); err != nil {
 			return err
 		}
@@ -148,8 +150,8 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 	return nil
 }
 
-// row runs the graph on an image.
-func (s *sheetFlags) row(cmd *cobra.Command, f *source.GraphFlags, run *datagraph.Runner, in *job.File, steps []datagraph.StepInfo) sheetRow {
+// row runs the graph on an image, or on a sound if the graph is one of sounds.
+func (s *sheetFlags) row(cmd *cobra.Command, f *source.GraphFlags, run *datagraph.Runner, in *job.File, steps []datagraph.StepInfo, sound bool) sheetRow {
 	r := sheetRow{name: in.Path, cells: make([]sheetCell, len(steps)), err: in.Err}
 	if r.err != nil {
 		return r
@@ -162,8 +164,14 @@ func (s *sheetFlags) row(cmd *cobra.Command, f *source.GraphFlags, run *datagrap
 	run.OnStep = func(step int, out []*tensor.Tensor) error {
 		c := sheetCell{}
 		for i, o := range out {
-			if p := Picture(o); p != nil && c.picture == nil {
-				c.picture = Thumbnail(p, s.cell)
+			p := Picture(o)
+			if p != nil {
+				p = Thumbnail(p, s.cell)
+			} else if sound {
+				p = soundPicture(o, s.cell, s.cell/2)
+			}
+			if p != nil && c.picture == nil {
+				c.picture = p
 				c.lines = append(describeImage(o), c.lines...)
 			} else {
 				c.lines = append(c.lines, describeValues(steps[step].Out[i].Name, o)...)
@@ -186,7 +194,10 @@ func (s *sheetFlags) row(cmd *cobra.Command, f *source.GraphFlags, run *datagrap
 
 // describeImage returns the caption of a picture.
 func describeImage(t *tensor.Tensor) []string {
-	l := []string{fmt.Sprintf("%v %v", t.DType, t.Layout), t.Shape.String()}
+	l := []string{t.DType.String(), t.Shape.String()}
+	if t.Layout != tensor.NoLayout {
+		l[0] += " " + t.Layout.String()
+	}
 	if !t.Dense() {
 		t = t.Clone()
 	}

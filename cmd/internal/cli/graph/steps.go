@@ -17,20 +17,22 @@ import (
 )
 
 // writeSteps runs the graph on r.image and writes the outputs of every step to
-// dir, and pictures of those that are images.
+// dir, and pictures of images and, in a graph of sounds, of samples and
+// features.
 func writeSteps(ctx context.Context, r *Inferred, dir string) error {
 	if !paths.IsURI(dir) {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return command.FailErr("%w", paths.Error(dir, err))
 		}
 	}
+	sound := ofSound(r.Graph)
 	run := r.Plan.NewRunner()
 	run.OnStep = func(step int, out []*tensor.Tensor) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		for i, o := range out {
-			if err := writeStep(ctx, paths.Join(dir, r.StepName(step, i)), o); err != nil {
+			if err := writeStep(ctx, paths.Join(dir, r.StepName(step, i)), o, sound); err != nil {
 				return err
 			}
 		}
@@ -51,7 +53,7 @@ func (r *Inferred) StepName(step, i int) string {
 	return fmt.Sprintf("%0*d-%s.%s", max(2, len(fmt.Sprint(len(r.steps)-1))), step, s.Op, s.Out[i].Name)
 }
 
-func writeStep(ctx context.Context, name string, t *tensor.Tensor) error {
+func writeStep(ctx context.Context, name string, t *tensor.Tensor, sound bool) error {
 	ext, write := ".npy", tensor.WriteNPY
 	if t.DType == tensor.BFloat16 || t.DType == tensor.Bytes {
 		ext, write = ".raw", tensor.WriteRaw
@@ -59,7 +61,11 @@ func writeStep(ctx context.Context, name string, t *tensor.Tensor) error {
 	if err := newfile.Write(ctx, name+ext, func(w io.Writer) error { return write(w, t) }); err != nil {
 		return err
 	}
-	if m := Picture(t); m != nil {
+	m := Picture(t)
+	if m == nil && sound {
+		m = soundPicture(t, 0, 0)
+	}
+	if m != nil {
 		return newfile.Write(ctx, name+".png", func(w io.Writer) error { return png.Encode(w, m) })
 	}
 	return nil
