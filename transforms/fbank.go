@@ -148,7 +148,7 @@ func (o *Fbank) Validate() error {
 			return paramErr("%s is %v ms, %v samples at %d Hz, want 1 to %d samples", p.name, p.value, n, o.SamplingRate, p.most)
 		}
 	}
-	half := float64(o.SamplingRate) / 2
+	half := float64(float64(o.SamplingRate) / 2)
 	switch high := o.high(); {
 	case o.MelLow >= high:
 		return paramErr("mel_low is %v, want less than mel_high, %v Hz", o.MelLow, high)
@@ -171,7 +171,7 @@ func (o *Fbank) high() float64 {
 	if o.MelHigh > 0 {
 		return o.MelHigh
 	}
-	return float64(o.SamplingRate)/2 + o.MelHigh
+	return float64(float64(o.SamplingRate)/2) + o.MelHigh
 }
 
 func (o *Fbank) config() dsp.Config {
