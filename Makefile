@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-dicom parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-tiles bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder tiles-epoch wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-openvino edge-test test-phone test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-phone parity-tiff parity-dicom parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-tiles bench-sound bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder tiles-epoch wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -318,6 +318,15 @@ bench-tiles: ## windows of a tiled scene, compared with rasterio and tifffile
 	@mkdir -p bin
 	$(GO) build -o bin/benchtiles ./bench/tiles
 	@py=$$(parity/venv.sh testdata/gen/requirements-tiff.txt) && ROUNDS="$(or $(ROUNDS),3)" $$py -W ignore bench/tiles.py bin/benchtiles $(SCENE)
+
+# Features of sounds, and packing them, against torchaudio, transformers and others; see bench/README.md.
+bench-sound: ## features of sounds and packs of them, compared with transformers, torchaudio and others
+	@mkdir -p bin
+	$(GO) build -o bin ./cmd/infer-prep
+	$(GO) build -o bin/benchsound ./bench/sound
+	@py=$$(parity/venv.sh testdata/gen/requirements.txt parity/requirements-no-deps.txt) && more=$$(parity/beside.sh $$py bench/requirements-sound.txt) && \
+	 ROUNDS="$(ROUNDS)" PYTHONPATH=$$more $$py -W ignore bench/sound.py bin/benchsound bin/infer-prep && \
+	 ROUNDS="$(ROUNDS)" COUNT="$(COUNT)" PYTHONPATH=$$more $$py -W ignore bench/soundpack.py bin/infer-prep
 
 # infer-prep against ONNX Runtime's own preprocessing; see bench/README.md.
 # PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.

@@ -18,9 +18,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/records/kaldi"
 	"github.com/infer-prep/infer-prep/records/webdataset"
+	"github.com/infer-prep/infer-prep/sound"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -80,7 +82,7 @@ type KaldiOptions struct {
 	// Lengths, if not empty, is a file with a key and a number per line, for
 	// example utt2num_frames or utt2dur. Default: the length of the first
 	// field, which is the number of rows of a matrix, elements of a vector or
-	// samples of a wave.
+	// samples of a sound.
 	Lengths string
 	// Store opens all files. Default: store.Local.
 	Store store.Opener
@@ -124,6 +126,7 @@ func KaldiSamples(ctx context.Context, o KaldiOptions) (*Samples, error) {
 	}
 	s.read, s.close = k.read(s), k.closeScripts
 	s.length = func(ctx context.Context, i int) (float64, error) { return k.length(ctx, s.keys[i]) }
+	s.given = k.lengths != nil
 	s.digest = k.h.Sum(nil)
 	return s, nil
 }
@@ -529,7 +532,30 @@ func (k *kaldiSamples) length(ctx context.Context, key string) (float64, error) 
 	}
 	h, err := o.script.Header(ctx, o.entry)
 	if err != nil {
+		if n, ok := o.soundLength(ctx); ok {
+			return n, nil
+		}
 		return 0, err
 	}
 	return float64(h.Shape.At(0)), nil
+}
+
+// soundLength returns the samples of a file that is a sound, but no wave of
+// Kaldi's: a FLAC file, or a WAV file of another encoding.
+func (o object) soundLength(ctx context.Context) (n float64, ok bool) {
+	e := o.script.Entry(o.entry)
+	if e.Offset != 0 || e.Range != nil {
+		return 0, false
+	}
+	f, err := o.files.Open(ctx, e.Path)
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	in, _ := store.NewReader(f)
+	r, err := sound.NewReader(in, codec.DefaultLimits())
+	if err != nil || r.Header().Samples < 0 {
+		return 0, false
+	}
+	return float64(r.Header().Samples), true
 }

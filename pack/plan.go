@@ -107,7 +107,7 @@ type Plan struct {
 	files    store.Opener
 	folder   store.Folder
 	list     *listReader
-	graph    *datagraph.Pool
+	graph    *tensorMaker
 	workers  sync.Pool // of *planWorker
 }
 
@@ -216,16 +216,14 @@ func (p *Plan) validate() error {
 		return errors.New("pack: plan: a graph makes tensors of images: want no lossless rewriting")
 	case p.Output != PlanShards:
 		return errors.New("pack: plan: a graph: want tar shards, image records hold no tensors")
-	case p.Graph.Random():
-		return errors.New("pack: plan: the graph has random ops: want a graph that gives an image the same tensors every time")
 	}
 	p.Image = ImageOptions{Encoding: PassThrough, Limits: p.Image.Limits}
-	g, err := datagraph.Compile(p.Graph, datagraph.CompileOptions{Limits: p.Image.Limits})
+	m, err := newTensorMaker(p.Graph, p.Image.Limits)
 	if err != nil {
 		return fmt.Errorf("pack: plan: %w", err)
 	}
-	p.graph = g.NewPool(datagraph.PoolOptions{})
-	return checkPlanGraph(g)
+	p.graph = m
+	return nil
 }
 
 func validPlanName(s string) bool {

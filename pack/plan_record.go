@@ -13,13 +13,11 @@ import (
 	"time"
 
 	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
-	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // The kinds of bad samples.
@@ -194,21 +192,8 @@ func (p *Plan) tensors(ctx context.Context, w *planWorker, e *Entry, name string
 	if w.images.file, err = p.read(ctx, &e.Files[0], w.images.file[:0], p.Image.Limits.Bytes); err != nil {
 		return nil, err
 	}
-	r := records.Record{Key: webdataset.ImageKey(name)}
-	var s *webdataset.Sample
-	if err = p.run(ctx, w.images.file, func(out []*tensor.Tensor) (err error) {
-		for i, c := range p.graph.Plan().Graph().Outputs {
-			v := *out[i]
-			if v.DType == tensor.Bytes { // the sample keeps the memory
-				v.Data = bytes.Clone(v.Data)
-			}
-			r.Fields = append(r.Fields, records.Field{Name: c, Value: v})
-		}
-		if s, err = webdataset.NewSample(&r); err != nil {
-			err = &badError{BadSample, err}
-		}
-		return err
-	}); err != nil {
+	s, err := p.graph.sample(ctx, webdataset.ImageKey(name), w.images.file)
+	if err != nil {
 		return nil, err
 	}
 	if len(e.Labels) > 0 {
@@ -219,39 +204,6 @@ func (p *Plan) tensors(ctx context.Context, w *planWorker, e *Entry, name string
 		s.Fields = append(s.Fields, f)
 	}
 	return s, nil
-}
-
-// run runs the graph on an image and calls use with the outputs, which are
-// valid until use returns. A panic is an error.
-func (p *Plan) run(ctx context.Context, image []byte, use func(out []*tensor.Tensor) error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("%w: %v", codec.ErrInternal, v)
-			err = &badError{badKind(err, BadGraph), err}
-		}
-	}()
-	return p.graph.Do(ctx, func(r *datagraph.Runner) error {
-		out, err := r.Run(tensor.FromBytes(image))
-		if err != nil && ctx.Err() == nil {
-			return &badError{badKind(err, BadGraph), err}
-		} else if err != nil {
-			return err
-		}
-		return use(out)
-	})
-}
-
-// checkPlanGraph refuses graphs whose outputs no shard holds.
-func checkPlanGraph(g *datagraph.Plan) error {
-	if err := g.Graph().WantImage(); err != nil {
-		return fmt.Errorf("pack: plan: %w", err)
-	}
-	for i, c := range g.Outputs()[:len(g.Graph().Outputs)] {
-		if c.Desc.DType == tensor.BFloat16 {
-			return fmt.Errorf("pack: plan: the graph's output %q is %v: a tar shard holds arrays of NumPy, which has no such type", g.Graph().Outputs[i], c.Desc.DType)
-		}
-	}
-	return nil
 }
 
 // process returns the packed form of an entry's image, valid until w's next.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
@@ -60,7 +61,8 @@ type PlanInput struct {
 	// Default: the folder of the list or manifest.
 	Root string
 	// Exts lists the extensions of InputImages and InputClasses, in lower case
-	// and with the dot. Default: those of ClassSamples.
+	// and with the dot. Default: those of ClassSamples, or those of sounds if
+	// the plan's graph decodes sounds.
 	Exts []string
 	// Usage selects the images of a manifest. Default: train.
 	Usage string
@@ -102,7 +104,7 @@ func WritePlan(ctx context.Context, files store.Opener, name string, p *Plan, in
 		Output: p.Output, Name: p.Name, Shards: p.Shards, PerShard: p.PerShard, Seed: p.Seed, Image: p.Image, PackLabels: p.PackLabels, Graph: p.Graph,
 	}
 	q.FileSamples = in.Kind == InputSamples
-	if err := errors.Join(q.fill(), in.fill()); err != nil {
+	if err := errors.Join(q.fill(), in.fill(p.Graph)); err != nil {
 		return nil, err
 	}
 	q.Root = in.Root
@@ -196,7 +198,7 @@ func (p *Plan) writeListing(ctx context.Context, files store.Opener, name string
 }
 
 // fill checks an input and sets defaults.
-func (in *PlanInput) fill() error {
+func (in *PlanInput) fill(g *datagraph.Graph) error {
 	switch in.Kind {
 	case InputImages, InputClasses, InputSamples:
 		if in.Root != "" && in.Root != in.Name {
@@ -215,6 +217,9 @@ func (in *PlanInput) fill() error {
 	}
 	if in.Exts == nil {
 		in.Exts = imageExtensions
+		if g != nil && decodesSound(g) {
+			in.Exts = soundExtensions
+		}
 	}
 	if in.Usage == "" {
 		in.Usage = "train"

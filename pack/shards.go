@@ -37,6 +37,7 @@ type Samples struct {
 	keys   []string
 	read   func(ctx context.Context, i int) (*webdataset.Sample, error)
 	length func(ctx context.Context, i int) (float64, error) // nil: samples have no length
+	given  bool                                              // length comes from a file
 	folder store.Folder                                      // of the files; nil for Kaldi's
 	close  func() error
 	digest []byte // identifies the samples

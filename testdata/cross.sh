@@ -15,7 +15,8 @@ GO=${GO:-go}
 # take longest come first.
 #
 # digest, on every platform: the digest of all tensors, which has the graphs of
-# all importers, every image format and a training, and the mathematics below.
+# all importers, every image and sound format and a training, and the
+# mathematics below.
 # goldens: packages with assembly or vectors, the ops and the image formats.
 digest="./tools/digest ./internal/exactmath"
 goldens="./transforms ./internal/kernel/... ./internal/dsp ./tools/digest ./codec/... ./sound/... ./internal/exactmath"
@@ -83,7 +84,7 @@ platform() {
   fi
   # The first platform's tests are often cached, without what they log.
   [ "$exec" != cached ] || env "${env[@]}" "$GO" test -vet=off "$@" -count=1 -v -run 'TestDigest$' ./tools/digest >"$log" 2>&1
-  local digest; digest=$(sed -n 's/.*\(all tensors\|extremes\): \([0-9a-f]\{64\}\).*/\2/p' "$log" | xargs)
+  local digest; digest=$(sed -n 's/.*\(all tensors\|extremes\|sounds\): \([0-9a-f]\{64\}\).*/\2/p' "$log" | xargs)
   touch "$times"; printf '%s\n' "$name" >"$times.name"
   printf '%-24s %s\n    %d s; of the processor %d s for the tests, %d s for the compiler and the linker; %d packages, %d skips\n' "$name" "${digest:-no digest}" \
     $((SECONDS - start)) "$(sum "$times")" $(($(sum "$dir/$id.build") + $(sum "$dir/$id.all") - $(sum "$times"))) "$("$GO" list $list | wc -l)" "$(grep -c -e '--- SKIP' "$log")"

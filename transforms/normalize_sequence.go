@@ -7,6 +7,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/internal/dsp"
 	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -162,9 +163,7 @@ func normalize32(out, in, work []float32, less int) {
 		work[i] = float32(d * d)
 	}
 	std := float32(math.Sqrt(float64(float32(float64(dsp.PairwiseSum(work))/(n-float64(less))) + 1e-7)))
-	for i, x := range in {
-		out[i] = (x - mean) / std
-	}
+	kernel.NormalizeF32(out, in, []float32{mean}, []float32{std})
 }
 
 // cmvn normalizes x in place. work has two numbers for each column.

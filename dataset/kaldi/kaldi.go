@@ -30,6 +30,8 @@ import (
 //	vector      float32 or float64 (n)
 //	int_vector  int32 (n)
 //	wave        int16 or uint8 (samples, channels), as stored
+//	file        bytes: the file that a script names without an offset, such as
+//	            a WAV or FLAC file, or a wave of an archive as a WAV file
 //
 // Open reads a script's lines, or the keys and headers of an archive once. It
 // keeps the key and some 100 bytes of every object. Objects are read from the
@@ -47,10 +49,10 @@ type Kaldi struct {
 	// Files are names and patterns of files, as in package textfile. A name
 	// that ends in .scp is a script, any other an archive.
 	Files []string `json:"files"`
-	// Type is matrix, vector, int_vector or wave. Default matrix.
+	// Type is matrix, vector, int_vector, wave or file. Default matrix.
 	Type string `json:"type"`
-	// DType is the type of data. Matrices and vectors of another type are
-	// converted. Default float32.
+	// DType is the type of data; of files bytes. Matrices and vectors of
+	// another type are converted. Default float32.
 	DType tensor.DType `json:"dtype"`
 }
 
@@ -92,11 +94,14 @@ func (o *Kaldi) parse() (d tensor.Desc, options kaldi.Options, err error) {
 	case "wave":
 		d.Shape, options.Type = tensor.Dims(n, n), kaldi.Wave
 		ok = o.DType == tensor.Int16 || o.DType == tensor.Uint8
+	case "file":
+		d, options.Type = tensor.Encoded(), kaldi.Wave
+		ok = o.DType == tensor.Bytes
 	default:
-		return d, options, fmt.Errorf("%w: type %q, want matrix, vector, int_vector or wave", dataset.ErrParam, o.Type)
+		return d, options, fmt.Errorf("%w: type %q, want matrix, vector, int_vector, wave or file", dataset.ErrParam, o.Type)
 	}
 	if !ok {
-		return d, options, fmt.Errorf("%w: dtype %v of type %s, want float32 or float64 for matrix and vector, int32 for int_vector, int16 or uint8 for wave", dataset.ErrParam, o.DType, o.Type)
+		return d, options, fmt.Errorf("%w: dtype %v of type %s, want float32 or float64 for matrix and vector, int32 for int_vector, int16 or uint8 for wave, bytes for file", dataset.ErrParam, o.DType, o.Type)
 	}
 	if options.Type == kaldi.Matrix || options.Type == kaldi.Vector {
 		options.DType = o.DType
@@ -211,6 +216,9 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	s.Key = place(e)
 	copy(s.Column("key").Bytes(len(e.Key)), e.Key)
 	v := s.Column("data")
+	if r.desc.DType == tensor.Bytes {
+		return r.file(ctx, s.Key, script, n, v)
+	}
 	err := script.ReadTo(ctx, n, func(d tensor.Desc) (*tensor.Tensor, error) {
 		if !r.desc.Matches(d) {
 			return nil, fmt.Errorf("%q: %v, want %v", e.Key, d, r.desc)
@@ -220,6 +228,22 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if err != nil {
 		return fmt.Errorf("kaldi: %w: %s: %w", dataset.ErrData, s.Key, err)
 	}
+	return nil
+}
+
+// file reads an entry as a file.
+func (r *rows) file(ctx context.Context, key string, script *kaldi.Script, n int, v *dataset.Value) error {
+	if e := script.Entry(n); e.Offset == 0 && e.Range == nil {
+		if err := files.Read(ctx, r.store, v, e.Path); err != nil {
+			return fmt.Errorf("kaldi: %w", err)
+		}
+		return nil
+	}
+	b, err := script.Raw(ctx, n)
+	if err != nil {
+		return fmt.Errorf("kaldi: %w: %s: %w", dataset.ErrData, key, err)
+	}
+	copy(v.Bytes(len(b)), b)
 	return nil
 }
 

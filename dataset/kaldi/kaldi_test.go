@@ -86,6 +86,44 @@ func TestKaldi(t *testing.T) {
 	}
 }
 
+// TestFiles reads files that a script names, and waves of an archive.
+func TestFiles(t *testing.T) {
+	ark, _ := writeFiles(t, func(w *kaldi.Writer, key string, i int) error {
+		return w.WriteWave(key, object(t, tensor.Int16, 10*i+1, 2), 8000)
+	})
+	flac := filepath.Join(t.TempDir(), "a.flac")
+	require.NoError(t, os.WriteFile(flac, []byte("fLaC and more"), 0o600))
+	scp := filepath.Join(filepath.Dir(ark), "f.scp")
+	at := len("größe-0 ")
+	require.NoError(t, os.WriteFile(scp, fmt.Appendf(nil, "a %s\nb %s:%d\n", flac, ark, at), 0o600))
+	o := New(scp)
+	o.Type, o.DType = "file", tensor.Bytes
+	sourcetest.Spec(t, o)
+	sourcetest.Run(t, o)
+	all := sourcetest.Samples(t, o)
+	require.Equal(t, "fLaC and more", string(all[0].Column("data").Data))
+	whole, err := os.ReadFile(ark)
+	require.NoError(t, err)
+	b := all[1].Column("data").Data
+	require.Equal(t, string(whole[at:at+len(b)]), string(b))
+	require.Equal(t, 44+4, len(b))
+	o = New(ark)
+	o.Type, o.DType = "file", tensor.Bytes
+	require.Equal(t, b, sourcetest.Samples(t, o)[0].Column("data").Data)
+
+	o.Files[0] = scp
+	require.NoError(t, os.WriteFile(scp, fmt.Appendf(nil, "a %s.gone\nb %s[0:1]\n", flac, ark), 0o600))
+	d, err := o.Open(t.Context(), store.Local)
+	require.NoError(t, err)
+	for i := range d.(dataset.Rows).Len() {
+		require.Error(t, d.(dataset.Rows).Read(t.Context(), i, dataset.NewSample(d.Columns())))
+	}
+	require.NoError(t, d.Close())
+	require.NoError(t, os.WriteFile(scp, []byte("a flac -cd x.flac |\n"), 0o600))
+	_, err = o.Open(t.Context(), store.Local)
+	require.ErrorIs(t, err, kaldi.ErrPipe)
+}
+
 // TestRange reads parts of a matrix, and converts to another type.
 func TestRange(t *testing.T) {
 	ark, _ := writeFiles(t, func(w *kaldi.Writer, key string, i int) error { return w.Write(key, object(t, tensor.Float32, 4, 3)) })

@@ -14,14 +14,20 @@ func PairwiseSum[T float32 | float64](v []T) T {
 		}
 		return sum
 	case n <= block:
-		r := [lanes]T(v[:lanes])
+		r0, r1, r2, r3, r4, r5, r6, r7 := v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
 		i := lanes
 		for ; i < n-n%lanes; i += lanes {
-			for k, x := range v[i : i+lanes] {
-				r[k] += x
-			}
+			x := v[i : i+lanes : i+lanes]
+			r0 += x[0]
+			r1 += x[1]
+			r2 += x[2]
+			r3 += x[3]
+			r4 += x[4]
+			r5 += x[5]
+			r6 += x[6]
+			r7 += x[7]
 		}
-		sum := ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+		sum := ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
 		for _, x := range v[i:] {
 			sum += x
 		}

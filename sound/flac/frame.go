@@ -196,7 +196,22 @@ func (f *frame) decode(b []byte) (size int, what string, err error) {
 		return 0, "the checksum of the frame does not match", nil
 	}
 	f.join()
+	if !f.inRange() {
+		return 0, "a sample of more bits than the frame states", nil
+	}
 	return end + 2, "", nil
+}
+
+// inRange reports whether all samples have the frame's number of bits, as
+// libFLAC checks it: a prediction may lead beyond them.
+func (f *frame) inRange() bool {
+	beyond := uint32(0)
+	for c := range f.channels {
+		for _, x := range f.samples[c] {
+			beyond |= uint32(x ^ x>>31)
+		}
+	}
+	return beyond>>uint(f.bits-1) == 0
 }
 
 // join undoes the coding of two channels as one and a difference.

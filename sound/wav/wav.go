@@ -143,10 +143,11 @@ func (d *decoder) format(size int64) (h sound.Header, e sound.Encoding, err erro
 		return h, e, d.errorf(codec.ErrFormat, "chunk \"fmt \" has %d bytes: want at least %d", len(b), least)
 	}
 	tag := d.order.Uint16(b)
-	h.Channels, h.Rate = int(d.order.Uint16(b[2:])), int(d.order.Uint32(b[4:]))
+	rate := d.order.Uint32(b[4:])
+	h.Channels, h.Rate = int(d.order.Uint16(b[2:])), int(rate)
 	align, bits := int(d.order.Uint16(b[12:])), int(d.order.Uint16(b[14:]))
-	if h.Rate > 1<<31-1 {
-		return h, e, d.errorf(codec.ErrFormat, "a sampling rate of %d Hz: want at most 2147483647", uint32(h.Rate))
+	if rate > 1<<31-1 {
+		return h, e, d.errorf(codec.ErrFormat, "a sampling rate of %d Hz: want at most 2147483647", rate)
 	}
 	if tag == tagPCM && bits == 24 && align == 4*h.Channels {
 		return h, e, d.errorf(codec.ErrUnsupported, "24 bits in blocks of %d bytes for each channel, which programs use for different formats", align/max(h.Channels, 1))

@@ -107,14 +107,7 @@ else
   py=${PYTHON:-$($root/parity/venv.sh "${requirements[@]}")}
 fi
 if [ -n "${beside-}" ]; then
-  # Small packages beside an environment of 6 GB, which thus serves two modes.
-  key=$(cat "$beside" | { "$py" --version; cat; } | sha256sum | cut -c1-16)
-  more=${XDG_CACHE_HOME:-$HOME/.cache}/infer-prep/beside-$key
-  if [ ! -e "$more/done" ]; then
-    rm -rf "$more"
-    "$py" -m pip install -q --disable-pip-version-check --no-deps --target "$more" -r "$beside" >&2
-    touch "$more/done"
-  fi
+  more=$($root/parity/beside.sh "$py" "$beside")
 fi
 # Scripts import modules of each other's folders.
 PYTHONPATH=$(printf '%s:' "$PWD"/*/)${more-}

@@ -91,9 +91,10 @@ func TestDigest(t *testing.T) {
 		t.Logf("%x %s", sum, n)
 		all.Write(sum)
 	}
-	// This digest is separate, so that "all tensors" stays comparable with
+	// These digests are separate, so that "all tensors" stays comparable with
 	// older versions.
 	t.Logf("extremes: %x", extremes(t))
+	t.Logf("sounds: %x", sounds(t))
 	sum := training(t)
 	t.Logf("%x training", sum)
 	all.Write(sum)

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -115,6 +116,35 @@ func TestPackShardsOfKaldi(t *testing.T) {
 	require.Contains(t, r.stderr, `line 1: "utt" is a command, which is not run: "sox x.flac -t wav -"; run it first`)
 }
 
+// TestPackShardsGraph packs features of sounds, in groups by their frames.
+func TestPackShardsGraph(t *testing.T) {
+	g := call(t, "graph", "make", "decode_sound", "mix_mono", "spectrogram", "mels=4", "frames_first=true")
+	require.Equal(t, 0, g.status, g.stderr)
+	wave := func(samples uint32) []byte {
+		b := append([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, 36+2*samples)...)
+		b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data"...)
+		b = binary.LittleEndian.AppendUint32(b, 2*samples)
+		for i := range samples {
+			b = binary.LittleEndian.AppendUint16(b, uint16(i*i))
+		}
+		return b
+	}
+	t.Chdir(tree(t, map[string][]byte{"g.json": []byte(g.stdout), "in/a.wav": wave(1600), "in/b.wav": wave(4800), "wav.scp": []byte("a in/a.wav\nb in/b.wav\n"), "text": []byte("a one\nb two\n")}))
+	require.Equal(t, 0, call(t, "run", "-q", "--graph", "g.json", "-o", "run", "in").status)
+	r := call(t, "pack", "shards", "-o", "out", "--graph", "g.json", "--scp", "wav=wav.scp", "--label", "text", "--groups", "1:20,20:40")
+	require.Equal(t, called{0, filepath.Join("out", "_20", "data-00000.tar") + "\n" + filepath.Join("out", "20_40", "data-00000.tar") + "\n", "infer-prep: 2 shards with 2 samples\n"}, r)
+	require.Equal(t, []string{"a.label.txt", "a.sound.npy"}, members(t, filepath.Join("out", "_20", "data-00000.tar")))
+	b, err := os.ReadFile(filepath.Join("out", "20_40", "data-00000.tar"))
+	require.NoError(t, err)
+	want, err := os.ReadFile(filepath.Join("run", "b.wav.npy"))
+	require.NoError(t, err)
+	require.True(t, bytes.Contains(b, want))
+	r = call(t, "pack", "plan", "-q", "-o", "plan.json", "--graph", "g.json", "in")
+	require.Equal(t, called{0, "", ""}, r)
+	require.Equal(t, 0, call(t, "pack", "-q", "--plan", "plan.json", "-o", "planned").status)
+	require.Equal(t, []string{"a.sound.npy", "b.sound.npy"}, members(t, filepath.Join("planned", "data-00000.tar")))
+}
+
 func TestPackShardsUsage(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.txt": nil, "sub/": nil})
 	out := filepath.Join(t.TempDir(), "out")
@@ -131,7 +161,11 @@ func TestPackShardsUsage(t *testing.T) {
 		{`invalid argument "x" for "--samples-per-file" flag: invalid syntax`, []string{"-o", out, "--samples-per-file", "x", dir}},
 		{"--jobs 0", []string{"-o", out, "--jobs", "0", dir}},
 		{"--groups:", []string{"-o", out, "--groups", "5", dir}},
-		{"need --scp", []string{"-o", out, "--groups", "5:6", dir}},
+		{"--groups needs --scp", []string{"-o", out, "--groups", "5:6", dir}},
+		{"--resize changes images, but --preset", []string{"-o", out, "--preset", "clip", "--resize", "5", dir}},
+		{"--preset makes tensors of images, but --lossless-fast", []string{"-o", out, "--preset", "clip", "--lossless-fast", dir}},
+		{"--dtype applies to a graph: want --prep", []string{"-o", out, "--dtype", "float32", dir}},
+		{"length groups of samples without lengths", []string{"-o", out, "--preset", "clip", "--groups", "1:5", dir}},
 		{"need --scp", []string{"-o", out, "--label", "text", dir}},
 		{"--scp excludes a folder or list", []string{"-o", out, "--scp", "feats.scp", dir}},
 		{"--scp:", []string{"-o", out, "--scp", "WAV=feats.scp"}},

@@ -21,7 +21,7 @@ import (
 const golden = "../testdata/"
 
 func TestReferences(t *testing.T) {
-	require.Equal(t, 5+5+3, sourcetest.Golden(t, golden+"datasets_arrow.json"))
+	require.Equal(t, 5+5+3+3, sourcetest.Golden(t, golden+"datasets_arrow.json"))
 	require.Equal(t, 14, sourcetest.Golden(t, golden+"pyarrow_arrow.json"))
 	// The key is one allocation; the library allocates for a list's elements.
 	src := New(golden + "saved")

@@ -439,6 +439,10 @@ def flac():
     info = stream_info(1, 16, 64, 64)
     c.add("metadata", info[:4] + b"\0" + info[5:] + padding[:] + b"\x84\0\0\x0c" + b"\4\0\0\0test\0\0\0\0" + two[0])
     c.add("no_stream_info", b"fLaC\x81\0\0\5" + bytes(5) + two[0])
+    # Predictions that lead beyond the frame's bits, with valid checksums.
+    c.add("beyond_16", stream_info(1, 16, 64, 64) + frame(1, 16, 0, [(np.append(x[:63], 32768), 16, how)]))
+    c.add("beyond_16_least", stream_info(1, 16, 64, 64) + frame(1, 16, 0, [(np.append(x[:63], -32769), 16, how)]))
+    c.add("beyond_16_side", stream_info(2, 16, 64, 64) + frame(2, 16, 0, [(x, 16, how), (np.append(side[:63], x[63] - 32768), 17, how)], 8))
     c.write()
 
 

@@ -1,7 +1,8 @@
 """Writes the tables of dataset/columnar/testdata and what pyarrow and datasets read
-of them: Parquet files with every encoding and compression that is read, and five
+of them: Parquet files with every encoding and compression that is read, three sounds and five
 images in the layouts of Hugging Face's datasets."""
 
+import base64
 import hashlib
 import json
 import os
@@ -17,12 +18,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import Array2D, ClassLabel, Dataset, Features, Image, List, Value, load_dataset, load_from_disk
+from datasets import Array2D, Audio, ClassLabel, Dataset, Features, Image, List, Value, load_dataset, load_from_disk
 from shared import EXTENSIONS, encoded, file, integer
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 OUT = ROOT / "dataset" / "columnar" / "testdata"
 IMAGES = ["jpeg_fill_bytes.jpg", "png_exif2_gray.png", "webp_exif8.webp", "bmp_1bit.bmp", "jpeg_size_2x2_17x33.jpg"]
+SOUNDS = ["tone", "samples_160", "fmt_18"]  # of sound/flac and sound/wav
 DTYPES = {"uint32": "int64", "uint64": "int64"}  # of those that infer-prep lacks
 
 
@@ -241,6 +243,21 @@ def paths():
     return [case("parquet", ["paths/data.parquet"], want), case("arrow", ["paths/data.arrow"], want)]
 
 
+def sounds():
+    """Three sounds, as a table of datasets' type Audio: Parquet, and a folder of save_to_disk."""
+    files = {c["name"]: base64.b64decode(c["file"]) for k in ["flac", "wav"] for c in json.loads((ROOT / "sound" / k / "testdata" / "cases.json").read_text())}
+    table = {"audio": [{"bytes": files[n], "path": n} for n in SOUNDS], "text": ["one", "zwei", "größe"]}
+    d = Dataset.from_dict(table, features=Features({"audio": {"bytes": Value("binary"), "path": Value("string")}, "text": Value("string")}))
+    d = d.cast_column("audio", Audio(sampling_rate=16000, decode=False))
+    (OUT / "sounds").mkdir()
+    d.to_parquet(OUT / "sounds" / "data.parquet")
+    d.save_to_disk(OUT / "sounds" / "saved")
+    want = list(rows(d.data.table))
+    for back in [load_dataset("parquet", data_files=str(OUT / "sounds" / "data.parquet"), split="train"), load_from_disk(str(OUT / "sounds" / "saved"))]:
+        assert back.features == d.features and list(rows(back.data.table)) == want
+    return [case("parquet", ["sounds/data.parquet"], want), case("arrow", ["sounds/saved"], want)]
+
+
 def lerobot():
     """Data sets of LeRobot in the layouts of versions 2.1 and 3.0, with two episodes of 3 and 2 frames."""
     info = {"robot_type": "so100", "total_episodes": 2, "total_frames": 5, "total_tasks": 2, "total_chunks": 1, "chunks_size": 1000, "fps": 30, "splits": {"train": "0:2"}}
@@ -308,10 +325,10 @@ class Filled:
         return l
 
 
-for d in ["parquet", "hub", "saved", "cache", "paths", "lerobot"]:
+for d in ["parquet", "hub", "saved", "cache", "paths", "sounds", "lerobot"]:
     shutil.rmtree(OUT / d, ignore_errors=True)
 parquet()
-cases = images() + paths()
+cases = images() + paths() + sounds()
 metadata()
 lerobot()
 write("../../../testdata/datasets/imagefolder/datasets.json", f"datasets {datasets.__version__}", [folder()])

@@ -14,8 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/jpeg"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
 )
@@ -77,10 +80,7 @@ func collectLess(o *pack.ImageOptions) (restore func()) {
 
 func (f *packFlags) add(cmd *cobra.Command) {
 	f.addImage(cmd)
-	f.image.Limits = codec.DefaultLimits()
 	fl := cmd.Flags()
-	fl.Var((*command.Limit)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
-	fl.Var((*command.Limit)(&f.image.Limits.Bytes), "limit-bytes", "refuse a file or image that needs more `BYTES` of memory; 0 means no limit")
 	fl.BoolVar(&f.image.Check, "check", false, "decode the images that are packed unchanged too; one that cannot be decoded, such as a truncated file, cannot be packed")
 	fl.StringVar(&f.bad, "bad", "skip", "`WHAT` to do with a file that cannot be packed: skip it and report it, or fail")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` files at once; the output does not depend on it")
@@ -90,6 +90,14 @@ func (f *packFlags) add(cmd *cobra.Command) {
 	f.outside.Add(cmd)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
 	command.Complete(cmd, "bad", "skip", "fail")
+}
+
+// addLimits adds the limits of images, which source.GraphFlags has, too.
+func (f *packFlags) addLimits(cmd *cobra.Command) {
+	f.image.Limits = codec.DefaultLimits()
+	fl := cmd.Flags()
+	fl.Var((*command.Limit)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
+	fl.Var((*command.Limit)(&f.image.Limits.Bytes), "limit-bytes", "refuse a file or image that needs more `BYTES` of memory; 0 means no limit")
 }
 
 // addImage adds imageFlags and --lossless-fast.
@@ -141,6 +149,35 @@ func (f *packFlags) check(cmd *cobra.Command) error {
 		return command.UsageErr("--quality %d: want 1 to %d for %s", f.image.Quality, most, f.encoding)
 	}
 	return nil
+}
+
+// checkGraph returns the flag that names a graph, "" if none does. It refuses
+// flags that would have no effect.
+func (f *packFlags) checkGraph(cmd *cobra.Command, g *source.GraphFlags) (string, error) {
+	flags := []string{"prep", "preset", "graph", "bundle"}
+	for _, i := range importer.All() {
+		flags = append(flags, i.Name)
+	}
+	graph, images := command.FirstChanged(cmd, flags...), command.FirstChanged(cmd, imageFlags...)
+	more := command.FirstChanged(cmd, "backend", "decoder", "ignore-key", "dtype", "layout", "triton", "exif")
+	switch {
+	case graph == "" && more != "":
+		return "", command.UsageErr("--%s applies to a graph: want %s", more, g.FlagNames())
+	case graph != "" && images != "":
+		return "", command.UsageErr("--%s changes images, but --%s makes tensors of them: want only one of them", images, graph)
+	case graph != "" && f.image.Fast:
+		return "", command.UsageErr("--%s makes tensors of images, but --lossless-fast packs files: want only one of them", graph)
+	}
+	return graph, nil
+}
+
+// loadGraph loads the graph.
+func loadGraph(a *command.App, cmd *cobra.Command, f *source.GraphFlags) (*datagraph.Graph, error) {
+	g, err := f.Load(cmd, a.Stdin)
+	if err == nil {
+		err = source.WantOneImage(g)
+	}
+	return g, err
 }
 
 // packToStore returns the error of an output that is a URI: a pack that is

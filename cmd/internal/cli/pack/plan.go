@@ -9,7 +9,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
-	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/store"
@@ -57,7 +56,7 @@ func packPlanCmd(a *command.App) *cobra.Command {
 	fl.Lookup("root").DefValue = "its folder"
 	fl.StringVar(&f.usage, "usage", "train", "take the manifest's images of this `USAGE`")
 	fl.StringSliceVar(&f.exts, "exts", nil, "take files with these `EXTENSIONS`, in any case")
-	fl.Lookup("exts").DefValue = "the usual ones of images"
+	fl.Lookup("exts").DefValue = "the usual ones of images, or of sounds if the graph decodes them"
 	fl.StringVar(&f.name, "name", "data", "start the names of the shards with `NAME`: NAME-00000.tar")
 	fl.IntVar(&f.shards, "shards", 0, "make `N` shards")
 	fl.IntVar(&f.perShard, "samples-per-file", 2000, "make as many shards as `N` samples for each need, unless --shards is given")
@@ -100,11 +99,11 @@ func (f *packPlanFlags) plan(a *command.App, cmd *cobra.Command, input string) (
 		}
 		in.Exts = append(in.Exts, strings.ToLower(e))
 	}
-	sources := []string{"preset", "graph", "bundle"}
-	for _, i := range importer.All() {
-		sources = append(sources, i.Name)
+	images := command.FirstChanged(cmd, imageFlags...)
+	graph, err := f.checkGraph(cmd, &f.GraphFlags)
+	if err != nil {
+		return nil, in, err
 	}
-	images, graph := command.FirstChanged(cmd, imageFlags...), command.FirstChanged(cmd, sources...)
 	listed := f.input == "list" || f.input == "manifest"
 	switch {
 	case f.out == "" || f.out == "-":
@@ -115,10 +114,6 @@ func (f *packPlanFlags) plan(a *command.App, cmd *cobra.Command, input string) (
 		return nil, in, command.UsageErr("--samples-per-file %d: want at least 1", f.perShard)
 	case changed("shards") && changed("samples-per-file"):
 		return nil, in, command.UsageErr("--shards and --samples-per-file: want only one of them")
-	case images != "" && graph != "":
-		return nil, in, command.UsageErr("--%s changes images, but --%s makes tensors of them: want only one of them", images, graph)
-	case f.image.Fast && graph != "":
-		return nil, in, command.UsageErr("--%s makes tensors of images, but --lossless-fast packs files: want only one of them", graph)
 	case f.input == "samples" && f.image.Fast:
 		return nil, in, command.UsageErr("--lossless-fast applies to images: --input samples packs files unchanged")
 	case f.input == "samples" && images+graph != "":
@@ -127,8 +122,6 @@ func (f *packPlanFlags) plan(a *command.App, cmd *cobra.Command, input string) (
 		return nil, in, command.UsageErr("--input samples needs --format webdataset: a record holds one image")
 	case graph != "" && f.format == "recordio":
 		return nil, in, command.UsageErr("--%s needs --format webdataset: image records hold no tensors", graph)
-	case graph == "" && command.FirstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif") != "":
-		return nil, in, command.UsageErr("--%s applies to a graph: want %s", command.FirstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif"), f.FlagNames())
 	case f.packLabel && (f.format != "recordio" || !listed):
 		return nil, in, command.UsageErr("--pack-label needs a list or manifest, and --format recordio")
 	case changed("root") && !listed:
@@ -157,14 +150,9 @@ func (f *packPlanFlags) plan(a *command.App, cmd *cobra.Command, input string) (
 		p.Image.Encoding = pack.PassThrough
 	}
 	if graph != "" {
-		g, err := f.Load(cmd, a.Stdin)
-		if err == nil {
-			err = source.WantOneImage(g)
-		}
-		if err != nil {
+		if p.Graph, err = loadGraph(a, cmd, &f.GraphFlags); err != nil {
 			return nil, in, err
 		}
-		p.Graph = g
 	}
 	return p, in, nil
 }

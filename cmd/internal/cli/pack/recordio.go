@@ -71,6 +71,7 @@ func packRecordIOCmd(a *command.App) *cobra.Command {
 	fl.BoolVar(&f.sums, "sums", false, "also write PREFIX.rec.sums with a checksum for each record")
 	fl.BoolVar(&f.content, "compare-content", false, "when the pack resumes, compare the content of finished images, not their sizes and times")
 	f.add(cmd)
+	f.addLimits(cmd)
 	command.Must(cmd.MarkFlagFilename("lst", "lst"))
 	return cmd
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
@@ -20,6 +22,7 @@ import (
 
 type packShardsFlags struct {
 	packFlags
+	source.GraphFlags
 	pack.Shards
 	kaldi           pack.KaldiOptions
 	out             string
@@ -29,6 +32,7 @@ type packShardsFlags struct {
 	classes         bool
 	root            string
 	list            string
+	graph           *datagraph.Graph // makes tensors of the samples; nil for none
 }
 
 func packShardsCmd(a *command.App) *cobra.Command {
@@ -47,6 +51,16 @@ func packShardsCmd(a *command.App) *cobra.Command {
 				n = command.FirstChanged(cmd, "check", "lossless-fast")
 			} else if f.image.Check {
 				return command.UsageErr("--check applies to images that are packed unchanged, but --%s changes them", n)
+			}
+			graph, err := f.checkGraph(cmd, &f.GraphFlags)
+			if err != nil {
+				return err
+			}
+			if graph != "" {
+				f.graph, err = loadGraph(a, cmd, &f.GraphFlags)
+			}
+			if err != nil {
+				return err
 			}
 			if n != "" && (len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(store.Path(args[0]), ".lst")) {
 				return command.UsageErr("--%s applies to labeled images: want --classes or a list", n)
@@ -75,6 +89,7 @@ func packShardsCmd(a *command.App) *cobra.Command {
 	fl.Float64Var(&f.Train, "train-ratio", 1, "`PART` of the samples for DIR/train; those in neither part go to DIR/val")
 	fl.Float64Var(&f.Test, "test-ratio", 0, "`PART` of the samples for DIR/test")
 	f.add(cmd)
+	f.GraphFlags.Add(cmd)
 	command.Must(cmd.MarkFlagDirname("output"))
 	command.Must(cmd.MarkFlagDirname("root"))
 	for _, n := range []string{"list", "scp", "label", "segments", "lengths"} {
@@ -107,8 +122,11 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 		s, err := pack.KaldiSamples(ctx, f.kaldi)
 		return s, command.WrapFail(paths.ErrorOf(err))
 	}
-	if len(f.labels) > 0 || f.kaldi.Segments != "" || f.kaldi.Lengths != "" || len(f.groups) > 0 {
-		return nil, command.UsageErr("--label, --segments, --lengths and --groups need --scp")
+	if len(f.labels) > 0 || f.kaldi.Segments != "" || f.kaldi.Lengths != "" {
+		return nil, command.UsageErr("--label, --segments and --lengths need --scp")
+	}
+	if len(f.groups) > 0 && f.graph == nil {
+		return nil, command.UsageErr("--groups needs --scp, or --graph or a similar flag")
 	}
 	if len(args) != 1 {
 		return nil, command.UsageErr("got %s, want a folder, a list or --scp", command.Plural(len(args), "argument"))
@@ -148,6 +166,7 @@ func packShards(ctx context.Context, a *command.App, f *packShardsFlags, args []
 		return command.UsageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.Count, int64(f.bytes))
 	}
 	f.out = paths.TrimFile(f.out)
+	f.image.Limits = f.Limits
 	f.Size, f.Workers, f.Force, f.Restart = int64(f.bytes), f.jobs, f.force, f.restart
 	for _, s := range f.groups {
 		g, err := pack.ParseGroup(s)
@@ -169,6 +188,11 @@ func packShards(ctx context.Context, a *command.App, f *packShardsFlags, args []
 		return err
 	}
 	defer func() { err = errors.Join(err, command.WrapFail(s.Close())) }()
+	if f.graph != nil {
+		if s, err = s.Transform(f.graph, f.Limits); err != nil {
+			return command.UsageErr("%w", err)
+		}
+	}
 	f.Samples, f.Dir = s, f.out
 	if err := f.Validate(); err != nil {
 		return command.UsageErr("%w", err)
