@@ -27,6 +27,11 @@ type Options struct {
 	// buffers count towards Limits.Bytes; if they exceed it, no goroutine is
 	// started.
 	Workers int
+	// Index, if not nil, keeps notes about images of which DecodeRows decodes a
+	// part, and makes later parts of the same images faster. It changes neither
+	// pixels nor errors. Formats without notes ignore it: only JPEG has them
+	// (see package jpeg). Default none.
+	Index *Index
 }
 
 // Validate checks that every policy has a known value.
