@@ -22,51 +22,70 @@ type Index struct {
 
 	mu    sync.RWMutex
 	used  int64
-	notes map[IndexKey][]byte
+	notes map[indexKey]indexNote
 }
 
-// IndexKey identifies the notes about an image in one Index.
-type IndexKey struct {
-	hash   uint64
+// indexKey finds a note. It is quickly made of a few of an image's bytes.
+type indexKey struct {
+	few    uint64 // a hash of bytes at four places
 	length int
 	kind   uint8
 }
 
+// indexNote is the note of an image.
+type indexNote struct {
+	hash uint64 // of all bytes of the image
+	note []byte
+}
+
 // indexEntry is the memory in bytes of an entry without its note: a key, a
-// slice, and the free places of the map.
-const indexEntry = 96
+// value, and the free places of the map.
+const indexEntry = 112
 
 // NewIndex returns an Index of at most limit bytes, 0 or more.
 func NewIndex(limit int64) (*Index, error) {
 	if limit < 0 {
 		return nil, errfmt.Errorf("codec: index of %d bytes: want 0 or more", limit)
 	}
-	return &Index{limit: limit, seed: maphash.MakeSeed(), notes: map[IndexKey][]byte{}}, nil
+	return &Index{limit: limit, seed: maphash.MakeSeed(), notes: map[indexKey]indexNote{}}, nil
 }
 
-// Key returns the key of data. A decoder's kind names what its notes depend on
-// besides data; notes of another kind are not found.
-func (x *Index) Key(data []byte, kind uint8) IndexKey {
-	return IndexKey{maphash.Bytes(x.seed, data), len(data), kind}
+// key returns the key of data.
+func (x *Index) key(data []byte, kind uint8) indexKey {
+	const piece = 64
+	var few [4 * piece]byte
+	n := copy(few[:piece], data)
+	n += copy(few[n:n+piece], data[len(data)/3:])
+	n += copy(few[n:n+piece], data[len(data)/3*2:])
+	n += copy(few[n:], data[max(0, len(data)-piece):])
+	return indexKey{maphash.Bytes(x.seed, few[:n]), len(data), kind}
 }
 
-// Find returns the note of k, nil if there is none. The caller must not change
-// it. full reports whether Keep would drop every note.
-func (x *Index) Find(k IndexKey) (note []byte, full bool) {
+// Find returns the note about data, nil if there is none. A decoder's kind
+// stands for what its notes depend on besides data: notes of another kind are
+// not found. The caller must not change the note. full reports whether Keep
+// would drop any note.
+func (x *Index) Find(data []byte, kind uint8) (note []byte, full bool) {
+	k := x.key(data, kind)
 	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.notes[k], x.limit-x.used <= indexEntry
+	e, full := x.notes[k], x.limit-x.used <= indexEntry
+	x.mu.RUnlock()
+	if e.note != nil && maphash.Bytes(x.seed, data) == e.hash {
+		return e.note, full
+	}
+	return nil, full
 }
 
-// Keep copies a note, unless the Index has one of k or too little room.
-func (x *Index) Keep(k IndexKey, note []byte) {
+// Keep copies a note about data, unless the Index has one or too little room.
+func (x *Index) Keep(data []byte, kind uint8, note []byte) {
 	n := int64(len(note)) + indexEntry
+	k, hash := x.key(data, kind), maphash.Bytes(x.seed, data)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.used+n > x.limit || x.notes[k] != nil {
+	if x.used+n > x.limit || x.notes[k].note != nil {
 		return
 	}
-	x.notes[k] = bytes.Clone(note)
+	x.notes[k] = indexNote{hash, bytes.Clone(note)}
 	x.used += n
 }
 

@@ -5,8 +5,6 @@ package jpeg
 import (
 	"bytes"
 	"encoding/binary"
-
-	"github.com/infer-prep/infer-prep/codec"
 )
 
 // When a region of a baseline file without restart markers is decoded, all of
@@ -26,8 +24,7 @@ const noteStep = 8
 type noter struct {
 	on   bool
 	done bool // the note is complete
-	key  codec.IndexKey
-	mcu  int // the number of the next MCU
+	mcu  int  // the number of the next MCU
 	note []byte
 	last notedPlace
 
@@ -57,8 +54,7 @@ func (d *decoder) openNotes() bool {
 		r.Width == d.out.width && r.Height == d.out.height {
 		return false
 	}
-	n.key = x.Key(d.in.data, uint8(d.in.damage))
-	note, full := x.Find(n.key)
+	note, full := x.Find(d.in.data, uint8(d.in.damage))
 	if note != nil && d.readNote(note) {
 		return true
 	}
@@ -88,7 +84,7 @@ func (e *entropy) notePlace() {
 	n.moveTo(q, bit>>3)
 	p := notedPlace{bit: 8*n.raw + bit&7}
 	for c := range p.pred {
-		p.pred[c] = int16(e.lastDC[c])
+		p.pred[c] = int16(q.huff.Pred[c])
 	}
 	n.note = binary.AppendUvarint(n.note, uint64(p.bit-n.last.bit))
 	for c := range e.head.nScan {
@@ -142,7 +138,7 @@ func (d *decoder) closeNotes() {
 // keepNotes passes the note to the Index.
 func (d *decoder) keepNotes() {
 	if n := &d.ent.notes; n.done {
-		d.o.Index.Keep(n.key, n.note)
+		d.o.Index.Keep(d.in.data, uint8(d.in.damage), n.note)
 	}
 }
 

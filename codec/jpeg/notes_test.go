@@ -55,7 +55,7 @@ func (n *noted) require(t *testing.T, r *rand.Rand, data []byte, o codec.Options
 			require.Equal(t, g.Top+g.Height, b.y, "%s: %v", msg, g)
 			require.True(t, bytes.Equal(a.pix, b.pix), "%s: %v of %dx%d", msg, g, w, h)
 		}
-		if note, _ := n.index.Find(n.index.Key(data, uint8(o.Damage))); note != nil {
+		if note, _ := n.index.Find(data, uint8(o.Damage)); note != nil {
 			n.used++
 		}
 	}
@@ -98,7 +98,7 @@ func TestNotes(t *testing.T) {
 func TestNotesLayouts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	n := newNoted(t)
-	for i := range short.Rounds(t, 300, 30) {
+	for i := range short.Rounds(t, 100, 20) {
 		width, height := 1+r.IntN(300), 1+r.IntN(300)
 		if i%50 == 0 {
 			width, height = 1500, 400 // several chunks of 64 KiB
@@ -110,7 +110,7 @@ func TestNotesLayouts(t *testing.T) {
 		// Files with restart markers have no notes.
 		require.NoError(t, n.require(t, r, randomJPEG(313, 217, f, 5, 6, 0), codec.Options{}, "%s", f))
 	}
-	require.Greater(t, n.used, short.Rounds(t, 1000, 100))
+	require.Greater(t, n.used, short.Rounds(t, 400, 80))
 }
 
 // TestNotesDamage: damaged files are accepted or refused with notes as without.
@@ -119,7 +119,7 @@ func TestNotesDamage(t *testing.T) {
 	n := newNoted(t)
 	file := encodeScene(t, 313, 217, 3, EncodeOptions{Quality: 85})
 	accepted := 0
-	rounds := short.Rounds(t, 200, 30)
+	rounds := short.Rounds(t, 80, 20)
 	for i := range rounds {
 		data := bytes.Clone(file)
 		for range 1 << r.IntN(4) {
@@ -153,13 +153,13 @@ func TestNotesForeign(t *testing.T) {
 		require.NoError(t, err)
 		_, err = d.decodeRowsOf(sink, g, data, &codec.Options{Index: x})
 		require.NoError(t, err)
-		note, _ := x.Find(x.Key(data, 0))
+		note, _ := x.Find(data, 0)
 		require.NotNil(t, note)
 		return note
 	}
 	good := note(data)
 	require.Less(t, len(good), len(data)/40)
-	for i := range short.Rounds(t, 2000, 100) {
+	for i := range short.Rounds(t, 300, 50) {
 		bad := bytes.Clone(note(other))
 		if i > 0 {
 			bad = bytes.Clone(good)
@@ -170,7 +170,7 @@ func TestNotesForeign(t *testing.T) {
 		}
 		x, err := codec.NewIndex(1 << 20)
 		require.NoError(t, err)
-		x.Keep(x.Key(data, 0), bad)
+		x.Keep(data, 0, bad)
 		_, _ = d.decodeRowsOf(sink, g, data, &codec.Options{Index: x})
 	}
 }

@@ -232,7 +232,13 @@ func (q *quickReader) more() bool {
 func (e *entropy) quickMCUs(x, end int) int {
 	q := &e.quick
 	e.aimQuick(x, end)
-	for q.huff.X < end && q.more() {
+	for q.huff.X < end {
+		if e.notes.on {
+			q.huff.Limit = min(end, q.huff.X+e.due())
+		}
+		if !q.more() {
+			break
+		}
 		pos, acc, n, pred, first := q.huff.Pos, q.huff.Acc, q.huff.N, q.huff.Pred, q.huff.X
 		q.huff.Decode()
 		if q.next == q.end && q.huff.Pos*8-int(q.huff.N) > q.data*8 {
@@ -246,6 +252,7 @@ func (e *entropy) quickMCUs(x, end int) int {
 			q.huff.Pos, q.huff.Acc, q.huff.N, q.huff.Pred, q.huff.X = pos, acc, n, pred, first
 			break
 		}
+		e.notes.mcu += q.huff.X - first
 	}
 	copy(e.lastDC[:], q.huff.Pred[:])
 	return q.huff.X

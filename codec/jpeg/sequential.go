@@ -49,12 +49,8 @@ func (e *entropy) decodeMCUs(x, end int) error {
 			if h.restartInterval != 0 {
 				stop = min(end, x+e.restartsToGo)
 			}
-			if e.notes.on {
-				stop = min(stop, x+e.due())
-			}
 			next := e.quickMCUs(x, stop)
 			e.restartsToGo -= next - x
-			e.notes.mcu += next - x
 			if x = next; x == stop {
 				continue
 			}
