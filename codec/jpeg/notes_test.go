@@ -93,8 +93,8 @@ func TestNotes(t *testing.T) {
 	t.Logf("%d notes, %d bytes", images, used)
 }
 
-// TestNotesLayouts: random coefficients, other sampling factors, and scans of one
-// component, whose rows of blocks are not those of its factors.
+// TestNotesLayouts: random coefficients, other sampling factors, and scans of
+// one component, whose rows of blocks are not those of its factors.
 func TestNotesLayouts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	n := newNoted(t)

@@ -10,8 +10,8 @@ func (d *decoder) workers(n int) int {
 	h := &d.h
 	switch h.compression {
 	case none, ccittRLE, ccittG3, ccittG4:
-		// Uncompressed blocks are copied at the memory's speed. libtiff decodes a
-		// block of CCITT by what it met in the blocks before.
+		// Uncompressed blocks are copied at the memory's speed. libtiff decodes
+		// a block of CCITT by what it met in the blocks before.
 		return 1
 	}
 	w := int64(min(d.o.Workers, n, maxWorkers))
