@@ -88,6 +88,13 @@ func (b *blockReader) begin(f *file, order binary.ByteOrder, l *layout) error {
 // used bytes. Samples of more than 8 bits are in the file's order of bytes, or
 // in little-endian order if the compression or the predictor has made them so.
 func (b *blockReader) read(i, used int) ([]byte, error) {
+	return b.readLines(i, used, 0, b.l.lines(i))
+}
+
+// readLines is read of the lines from to to of a block, each of rowBytes. Other
+// lines are undefined. Data of Deflate, LZW and PackBits after these lines is
+// not read, nor is its damage found.
+func (b *blockReader) readLines(i, used, from, to int) ([]byte, error) {
 	l := b.l
 	rows, rowBytes := l.lines(i), l.rowBytes()
 	offset := l.offset(i)
@@ -130,7 +137,11 @@ func (b *blockReader) read(i, used int) ([]byte, error) {
 	if l.tolerant {
 		clear(out)
 	}
-	if err := b.inflate(out, in, rows); err != nil {
+	from, to = from*rowBytes, to*rowBytes
+	if !l.partial() {
+		from, to = 0, n
+	}
+	if err := b.inflate(out[:to], in, rows); err != nil {
 		if l.tolerant {
 			return out, nil // without the predictor, as libtiff
 		}
@@ -141,11 +152,21 @@ func (b *blockReader) read(i, used int) ([]byte, error) {
 	}
 	switch l.predictor {
 	case horizontalPredictor:
-		b.unpredict(out, rowBytes)
+		b.unpredict(out[from:to], rowBytes)
 	case floatPredictor:
-		b.unpredictFloats(out, rowBytes)
+		b.unpredictFloats(out[from:to], rowBytes)
 	}
 	return out, nil
+}
+
+// partial reports whether the first lines of a compressed block can be decoded
+// without those after them.
+func (l *layout) partial() bool {
+	switch l.compression {
+	case packBits, lzwPacked, deflate, deflateOld:
+		return true
+	}
+	return false
 }
 
 // size returns the number of bytes of compressed block i. left of them are in
@@ -219,6 +240,9 @@ func (b *blockReader) inflate(out, in []byte, rows int) error {
 			return io.ErrUnexpectedEOF
 		} else if err != nil {
 			return err
+		}
+		if len(out) < rows*l.rowBytes() {
+			return nil
 		}
 		// The checksum is verified if present. Excess data is ignored.
 		if n, err := b.zr.Next(1); len(n) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF {

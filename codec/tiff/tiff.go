@@ -41,6 +41,10 @@
 // 2026.3.3. They differ in CMYK and Lab, which GDAL converts to RGBA, and in
 // float16, which GDAL widens; the samples here are tifffile's.
 //
+// Without a [Cache], a Reader decompresses a strip or tile in Deflate, LZW or
+// PackBits up to the window's last row, and does not find damage after it. If
+// that is the block's last row in the image, it reads the whole block.
+//
 // # Hostile input
 //
 // Sizes are checked against [codec.Limits] before anything that grows with them
