@@ -623,8 +623,8 @@ func (j *window) block(b *blockReader, k int64) error {
 	var src []byte
 	if total := rowBytes * l.rows(n); j.i.r.cache == nil || l.compression == none || int64(total) > j.i.r.cache.limit {
 		var err error
-		// The image's last row of the block needs all of it, so that whole images
-		// show damage anywhere.
+		// The last row of the image in the block needs all of it, so that
+		// whole images show damage anywhere.
 		from, to := top, bottom
 		if lines := l.lines(n); by*l.blockH+bottom >= l.height || bottom == l.blockH || l.subX > 0 {
 			to = lines
