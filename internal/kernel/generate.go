@@ -33,4 +33,5 @@ package kernel
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group vp8l -out ../../internal/kernel/vp8l_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group rearrange -out ../../internal/kernel/rearrange_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group find -out ../../internal/kernel/find_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group color -out ../../internal/kernel/color_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group palette -out ../../internal/kernel/palette_arm64.s

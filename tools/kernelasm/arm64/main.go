@@ -26,6 +26,7 @@ var groups = map[string]func(){
 	"palette":   palette,
 	"vp8l":      vp8l,
 	"rearrange": rearrange,
+	"color":     color,
 }
 
 func main() {
