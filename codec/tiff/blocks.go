@@ -35,6 +35,10 @@ type blockReader struct {
 	inner inner
 }
 
+// blockSlack is the number of bytes after a decompressed block that may be
+// overwritten.
+const blockSlack = inflate.FillSlack
+
 // freeReaders holds block readers that are not in use, for their memory.
 type freeReaders struct {
 	mu   sync.Mutex
@@ -130,8 +134,8 @@ func (b *blockReader) readLines(i, used, from, to int) ([]byte, error) {
 	if l.compression == none {
 		return in, nil
 	}
-	if cap(b.block) < n {
-		b.block = make([]byte, n)
+	if cap(b.block) < n+blockSlack {
+		b.block = make([]byte, n+blockSlack)
 	}
 	out := b.block[:n]
 	if l.tolerant {
@@ -236,19 +240,11 @@ func (b *blockReader) inflate(out, in []byte, rows int) error {
 		return b.inner.webp(out, in, l, rows)
 	default:
 		b.zr.Reset(inflate.Piece(in))
-		if _, err := io.ReadFull(&b.zr, out); err == io.EOF {
-			return io.ErrUnexpectedEOF
-		} else if err != nil {
-			return err
+		n, err := b.zr.Fill(out[:len(out)+blockSlack], len(out), len(out) == rows*l.rowBytes())
+		if l.tolerant {
+			clear(out[n:])
 		}
-		if len(out) < rows*l.rowBytes() {
-			return nil
-		}
-		// The checksum is verified if present. Excess data is ignored.
-		if n, err := b.zr.Next(1); len(n) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return err
-		}
-		return nil
+		return err
 	}
 }
 

@@ -633,7 +633,7 @@ func (j *window) block(b *blockReader, k int64) error {
 			return err
 		}
 	} else {
-		c, err := j.i.r.cache.get(blockID{j.i.id, n}, b, total)
+		c, err := j.i.r.cache.get(blockID{j.i.id, n}, b, total+blockSlack)
 		if err != nil {
 			return err
 		}

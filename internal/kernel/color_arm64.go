@@ -4,15 +4,23 @@ package kernel
 
 // The functions below process the first values in assembly and return how many.
 
+// wholeVectors returns n rounded down to a multiple of 16, or 0 without vectors.
+func wholeVectors(n int) int {
+	if !hasSIMD() {
+		return 0
+	}
+	return n &^ 15
+}
+
 func sumUint8(v []uint8) (n int, sum uint64) {
-	if n = len(v) &^ 15; n > 0 {
+	if n = wholeVectors(len(v)); n > 0 {
 		sum = sumUint8NEON(&v[0], n)
 	}
 	return n, sum
 }
 
 func grayRow(k *GrayRule, dst, r, g, b []uint8) int {
-	n := len(dst) &^ 15
+	n := wholeVectors(len(dst))
 	switch {
 	case n == 0:
 	case k.shift > 0:
@@ -28,7 +36,7 @@ func grayRow(k *GrayRule, dst, r, g, b []uint8) int {
 var grayWeights = [4]float32{grayRed, grayGreen, grayBlue}
 
 func mixRow(m *Mix, dst, v, other []uint8) int {
-	n := len(dst) &^ 15
+	n := wholeVectors(len(dst))
 	if n == 0 {
 		return 0
 	}
@@ -51,7 +59,7 @@ func mixRow(m *Mix, dst, v, other []uint8) int {
 }
 
 func chromaRow(dst, c, y []uint8, weight int32) int {
-	n := len(dst) &^ 15
+	n := wholeVectors(len(dst))
 	if n == 0 || weight != int32(int16(weight)) {
 		return 0
 	}
@@ -60,7 +68,7 @@ func chromaRow(dst, c, y []uint8, weight int32) int {
 }
 
 func smooth13(dst, a, b, c []uint8, px int) int {
-	n := len(dst) &^ 15
+	n := wholeVectors(len(dst))
 	if n > 0 {
 		smooth13NEON(&dst[0], &a[0], &b[0], &c[0], n, px)
 	}
