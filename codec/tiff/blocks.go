@@ -291,7 +291,7 @@ func (b *blockReader) unpredict(block []byte, rowBytes int) {
 				}
 				continue
 			}
-			addLeft16(row, n)
+			kernel.AddLeft16(row, n)
 		case 32:
 			for i := 4 * n; i+3 < len(row); i += 4 {
 				order.PutUint32(row[i:], order.Uint32(row[i:])+order.Uint32(row[i-4*n:]))

@@ -4,7 +4,7 @@ package kernel
 
 // The functions below process the first values in assembly and return how many.
 
-// wholeVectors returns n rounded down to a multiple of 16, or 0 without vectors.
+// wholeVectors returns n rounded down to a multiple of 16, or 0 without SIMD.
 func wholeVectors(n int) int {
 	if !hasSIMD() {
 		return 0

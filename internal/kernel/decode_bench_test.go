@@ -96,6 +96,7 @@ func decodeCases() (list []decodeCase) {
 	add("chroma", n, func() { ChromaRow(rgb[:n], a, b, 11682) })
 	add("smooth", n-2, func() { Smooth13(rgb[:n-2], a, b, c, 1) })
 	add("sum", n, func() { SumUint8(a) })
+	add("tiff-left16", n, func() { AddLeft16(rgb[:4*n/6*6], 3) })
 	bgr := NewRearranger(3, 2, 1, 0)
 	add("bgr-to-rgb", n, func() { bgr.Row(rgb[:3*n], stream[:3*n]) })
 	return list

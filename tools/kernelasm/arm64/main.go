@@ -27,6 +27,7 @@ var groups = map[string]func(){
 	"vp8l":      vp8l,
 	"rearrange": rearrange,
 	"color":     color,
+	"predict":   predict,
 }
 
 func main() {
