@@ -2,9 +2,9 @@
 
 package kernel
 
-// addLeft16NEON adds to every sample the one of its band to the left, in n bytes
-// of pixels of 3 samples. It reads 4 bytes after them. n is a multiple of 12,
-// not 0.
+// addLeft16NEON adds to every sample the one of its band to the left, in n
+// bytes of pixels of 3 samples. It reads 4 bytes after them. n is a multiple of
+// 12, not 0.
 //
 //go:noescape
 func addLeft16NEON(row *byte, n int)
