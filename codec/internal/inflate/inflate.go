@@ -152,6 +152,8 @@ func (r *Reader) decode(n int) {
 }
 
 // part decodes a part of the stream into out.
+//
+//go:noinline
 func (r *Reader) part() {
 	start := r.w
 	switch r.state {
