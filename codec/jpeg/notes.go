@@ -5,6 +5,8 @@ package jpeg
 import (
 	"bytes"
 	"encoding/binary"
+
+	"github.com/infer-prep/infer-prep/codec"
 )
 
 // When a region of a baseline file without restart markers is decoded, all of
@@ -19,6 +21,10 @@ import (
 
 // noteStep is the number of MCUs from one noted place to the next in a row.
 const noteStep = 8
+
+// noteMost is the largest file in bytes that is noted. Its bits are numbered
+// within an int of 32 bits.
+const noteMost = 1<<28 - 1
 
 // noter notes places while a scan is decoded.
 type noter struct {
@@ -50,7 +56,7 @@ type notedPlace struct {
 func (d *decoder) openNotes() bool {
 	n, x, h, r := &d.ent.notes, d.o.Index, &d.head, &d.out.region
 	n.on, n.done = false, false
-	if x == nil || d.out.sink == nil || h.restartInterval != 0 || h.arithmetic || d.ent.quick.off || d.in.warns() ||
+	if x == nil || d.out.sink == nil || len(d.in.data) > noteMost || h.restartInterval != 0 || h.arithmetic || d.ent.quick.off || d.in.warns() ||
 		r.Width == d.out.width && r.Height == d.out.height {
 		return false
 	}
@@ -164,7 +170,7 @@ func (d *decoder) readNote(note []byte) bool {
 			v := uint16(next())
 			p.pred[c] += int16(v>>1) ^ -int16(v&1)
 		}
-		if note == nil || p.bit > 8*len(d.in.data) {
+		if note == nil || p.bit > 8*(len(d.in.data)-2) { // a marker follows the scan
 			return false
 		}
 		n.places[i] = p
@@ -181,22 +187,36 @@ func (d *decoder) decodeNoted() error {
 	for row := d.out.firstRow; row < min(d.out.lastRow, h.iMCURows); row++ {
 		for y := range h.mcuRows(row) {
 			at := (row*h.mcuRows(0) + y) * perRow
-			e.seek(e.notes.places[at+first/noteStep], e.notes.places[at+ceilDiv(last, noteStep)])
+			from, end := e.notes.places[at+first/noteStep], e.notes.places[at+ceilDiv(last, noteStep)]
+			if i := (end.bit + 7) >> 3; d.in.data[i-1] == 0xFF && d.in.data[i] != 0 {
+				return d.foreignNote()
+			}
+			e.seek(from, end)
 			for x := first &^ (noteStep - 1); x < last; {
 				stop := last
 				if x < first {
 					stop = first
 				}
 				n := min(e.segMCUs, stop-x)
-				if err := d.decodeSegment(row, y, x, n, x >= first); err != nil {
-					return err
+				if e.quickMCUs(0, n) < n {
+					return d.foreignNote()
 				}
+				if x >= first {
+					d.out.transform(&e.to, row, y, x, n)
+				}
+				clear(e.segBlocks)
+				clear(e.segLast)
 				x += n
 			}
 		}
 		d.out.emit(row)
 	}
 	return d.in.err
+}
+
+// foreignNote returns the error of a note about other data with the same hash.
+func (d *decoder) foreignNote() error {
+	return d.in.errorf(codec.ErrInternal, "the note of the index is about other data")
 }
 
 // seek moves the quick reader to a place. It decodes up to another one.

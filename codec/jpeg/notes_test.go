@@ -175,6 +175,26 @@ func TestNotesForeign(t *testing.T) {
 	}
 }
 
+// FuzzNotes decodes a region with any note.
+func FuzzNotes(f *testing.F) {
+	data := encodeScene(f, 64, 48, 3, EncodeOptions{Quality: 85})
+	g := codec.Region{Left: 9, Top: 20, Width: 30, Height: 21}
+	x, err := codec.NewIndex(1 << 20)
+	require.NoError(f, err)
+	_, err = newDecoder().decodeRowsOf(ignore{}, g, data, &codec.Options{Index: x})
+	require.NoError(f, err)
+	note, _ := x.Find(data, 0)
+	require.NotNil(f, note)
+	f.Add(note)
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, note []byte) {
+		x, err := codec.NewIndex(1 << 20)
+		require.NoError(t, err)
+		x.Keep(data, 0, note)
+		_, _ = newDecoder().decodeRowsOf(ignore{}, g, data, &codec.Options{Index: x})
+	})
+}
+
 // BenchmarkRegion decodes the middle quarter of a scene, without notes and with
 // them.
 func BenchmarkRegion(b *testing.B) {
