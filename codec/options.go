@@ -23,10 +23,15 @@ type Options struct {
 	// decodes alone. Workers changes neither pixels nor errors, and all
 	// goroutines end before the call returns. It takes effect for baseline
 	// Huffman JPEG of one scan, under DamagePillow (see package jpeg), and for
-	// the strips and tiles of TIFF that OpenNative reads. Each goroutine's
-	// buffers count towards Limits.Bytes; if they exceed it, no goroutine is
-	// started.
+	// the strips and tiles of TIFF: of OpenNative all, else those that are
+	// compressed, except with CCITT. Each goroutine's buffers count towards
+	// Limits.Bytes; if they exceed it, fewer goroutines are started, or none.
 	Workers int
+	// Index, if not nil, keeps notes about images of which DecodeRows decodes a
+	// part, and makes later parts of the same images faster. It changes neither
+	// pixels nor errors. Formats without notes ignore it: only JPEG has them
+	// (see package jpeg). Default none.
+	Index *Index
 }
 
 // Validate checks that every policy has a known value.

@@ -77,6 +77,10 @@ type CompileOptions struct {
 	// decoder and, separately, of all of a Runner's tensors together. The zero
 	// value means codec.DefaultLimits.
 	Limits codec.Limits
+	// Index keeps notes about images of which a run decodes a part, so that
+	// later runs on the same bytes decode less. Plans may share it. Default
+	// none.
+	Index *codec.Index
 	// Disable lists passes that Compile does not run. Default: none.
 	Disable []Pass
 }

@@ -61,7 +61,11 @@ type runStep struct {
 }
 
 // NewRunner returns a Runner. Most of its memory is allocated by the first run.
-func (p *Plan) NewRunner() *Runner { return p.newRunner(transforms.NewContext(p.options.Limits)) }
+func (p *Plan) NewRunner() *Runner {
+	c := transforms.NewContext(p.options.Limits)
+	c.SetIndex(p.options.Index)
+	return p.newRunner(c)
+}
 
 func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 	r := &Runner{

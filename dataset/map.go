@@ -107,7 +107,7 @@ func (n *Map) build(b *Built, s *step) error {
 		}
 	}
 	st := &mapState{}
-	if st.plan, err = datagraph.Compile(&g, datagraph.CompileOptions{Limits: b.options.Limits}); err != nil {
+	if st.plan, err = datagraph.Compile(&g, b.compileOptions()); err != nil {
 		return err
 	}
 	out := st.plan.Outputs()

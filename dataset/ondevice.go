@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/rng"
@@ -104,7 +103,7 @@ func (b *Built) placeMap(ctx context.Context, st *mapState) (reason, err error) 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t, err := newTail(g, descs, k, st.plan.Outputs(), st.plan.Limits())
+		t, err := newTail(g, descs, k, st.plan.Outputs(), b.compileOptions())
 		var p device.Placement
 		if err == nil {
 			if p, err = d.Place(t.plan); err == nil {
@@ -152,7 +151,7 @@ func (t *tail) accept(p device.Placement, name string, least device.Class) error
 
 // newTail cuts a graph before step k. It does not change random numbers: a
 // Runner draws before it runs a step, and all random steps are before k.
-func newTail(g *datagraph.Graph, descs [][]tensor.Desc, k int, outputs []datagraph.Column, limits codec.Limits) (*tail, error) {
+func newTail(g *datagraph.Graph, descs [][]tensor.Desc, k int, outputs []datagraph.Column, o datagraph.CompileOptions) (*tail, error) {
 	t := &tail{}
 	rest := &datagraph.Graph{Steps: g.Steps[k:]}
 	var cut []string
@@ -195,7 +194,7 @@ func newTail(g *datagraph.Graph, descs [][]tensor.Desc, k int, outputs []datagra
 		return nil, errors.New("no output depends on it")
 	}
 	var err error
-	if t.plan, err = datagraph.Compile(rest, datagraph.CompileOptions{Limits: limits}); err != nil {
+	if t.plan, err = datagraph.Compile(rest, o); err != nil {
 		return nil, err
 	}
 	if k == 0 {
@@ -208,7 +207,7 @@ func newTail(g *datagraph.Graph, descs [][]tensor.Desc, k int, outputs []datagra
 		t.cut = append(t.cut, i)
 	}
 	before.Outputs, before.SideOutputs, before.Batch = cut, nil, nil
-	if t.head, err = datagraph.Compile(&before, datagraph.CompileOptions{Limits: limits}); err != nil {
+	if t.head, err = datagraph.Compile(&before, o); err != nil {
 		return nil, err
 	}
 	return t, nil

@@ -54,7 +54,7 @@ func (b *Built) dropOutputs(old *mapState, cols *outputs) *mapState {
 	if len(g.Outputs) == 0 || len(g.Outputs) == len(all) {
 		return st
 	}
-	plan, err := datagraph.Compile(&g, datagraph.CompileOptions{Limits: b.options.Limits})
+	plan, err := datagraph.Compile(&g, b.compileOptions())
 	if err != nil {
 		return st
 	}

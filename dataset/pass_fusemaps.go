@@ -86,7 +86,7 @@ func (b *Built) fuse(low, high *step) *step {
 	if !drawable(&w.g) {
 		return nil
 	}
-	plan, err := datagraph.Compile(&w.g, datagraph.CompileOptions{Limits: b.options.Limits})
+	plan, err := datagraph.Compile(&w.g, b.compileOptions())
 	if err != nil {
 		return nil
 	}

@@ -253,7 +253,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	if len(a.g.Inputs) == 0 || len(a.g.Outputs) == 0 {
 		return nil, nil
 	}
-	plan, err := datagraph.Compile(&a.g, datagraph.CompileOptions{Limits: b.options.Limits})
+	plan, err := datagraph.Compile(&a.g, b.compileOptions())
 	if err != nil {
 		return nil, nil
 	}
@@ -301,7 +301,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		}
 		next.from = append(next.from, c)
 	}
-	if plan, err = datagraph.Compile(&z, datagraph.CompileOptions{Limits: b.options.Limits}); err != nil {
+	if plan, err = datagraph.Compile(&z, b.compileOptions()); err != nil {
 		return nil, nil
 	}
 	r.state = &mapState{plan: plan, cols: next, before: st.before + k}

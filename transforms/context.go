@@ -22,6 +22,7 @@ type scratch struct {
 	decode  decodeState
 	run     uint64 // number of BeginRun; 0 if it was never called
 	workers int    // goroutines that may decode one image
+	index   *codec.Index
 	bufs    [][]byte
 	usedB   int
 	tensors []*tensor.Tensor
@@ -45,6 +46,10 @@ func (c *Context) BeginRun() { c.scratch.run++ }
 // SetWorkers sets the number of goroutines that may decode one image, as
 // codec.Options.Workers. Default: the caller's alone.
 func (c *Context) SetWorkers(n int) { c.scratch.workers = n }
+
+// SetIndex sets the notes of images that Decode uses, as codec.Options.Index.
+// Default none.
+func (c *Context) SetIndex(x *codec.Index) { c.scratch.index = x }
 
 // Begin releases all scratch memory. The engine calls it before each Apply.
 func (c *Context) Begin() { c.scratch.usedB, c.scratch.usedT = 0, 0 }

@@ -102,7 +102,7 @@ func (s *decodeState) open(c *Context, src *tensor.Tensor, o *codec.Options) (*c
 // InferData has.
 func (o *Decode) take(c *Context, src *tensor.Tensor) (*codec.Image, error) {
 	s, opt := &c.scratch.decode, o.options()
-	opt.Limits, opt.Workers = c.Limits, min(c.scratch.workers, len(src.Data)/workerBytes)
+	opt.Limits, opt.Workers, opt.Index = c.Limits, min(c.scratch.workers, len(src.Data)/workerBytes), c.scratch.index
 	i := s.opened(src, &opt)
 	if i == nil {
 		var err error
@@ -118,7 +118,7 @@ func (o *Decode) take(c *Context, src *tensor.Tensor) (*codec.Image, error) {
 // what it read if they follow for the same input.
 func (o *Decode) Open(c *Context, src *tensor.Tensor) (codec.Info, error) {
 	s, opt := &c.scratch.decode, o.options()
-	opt.Limits, opt.Workers = c.Limits, min(c.scratch.workers, len(src.Data)/workerBytes)
+	opt.Limits, opt.Workers, opt.Index = c.Limits, min(c.scratch.workers, len(src.Data)/workerBytes), c.scratch.index
 	// Within a run the data of an input does not change.
 	if s.run != 0 && s.run == c.scratch.run {
 		if i := s.opened(src, &opt); i != nil {

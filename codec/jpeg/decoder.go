@@ -51,7 +51,9 @@
 // # Regions
 //
 // If only a region of such a file with restart markers is needed, segments
-// outside it are skipped, except the last one.
+// outside it are skipped, except the last one. A [codec.Index] keeps the places
+// of the MCUs of baseline files without restart markers: the first region needs
+// all MCUs, and later ones skip those outside.
 //
 // # Hostile input
 //
@@ -118,6 +120,7 @@ func newDecoder() *decoder {
 	d.out.head = &d.head
 	d.ent.in, d.ent.head, d.ent.coefs = &d.in, &d.head, &d.coefs
 	d.ent.bits.in, d.ent.quick.in, d.ent.arith.in = &d.in, &d.in, &d.in
+	d.ent.quick.notes = &d.ent.notes
 	return d
 }
 
@@ -250,6 +253,10 @@ func (d *decoder) checkLimits() error {
 func (d *decoder) decodeOneScan() error {
 	fatal := d.startScan()
 	if fatal == nil && !d.head.lossless {
+		if d.openNotes() {
+			d.ent.allocSegment()
+			return d.decodeNoted()
+		}
 		if parallel && d.planBands() {
 			if err := d.decodeBands(); err != nil {
 				return err
@@ -271,7 +278,12 @@ func (d *decoder) decodeOneScan() error {
 		}
 	}
 	if fatal == nil {
-		return d.finish()
+		d.closeNotes()
+		if err := d.finish(); err != nil {
+			return err
+		}
+		d.keepNotes()
+		return nil
 	}
 	if !d.forgive(fatal) {
 		return fatal

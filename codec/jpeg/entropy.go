@@ -29,6 +29,7 @@ type entropy struct {
 	segBlocks [][64]int16 // the segment's coefficients
 	segLast   []uint8
 	runs      []run // MCUs in memory, which precede those of the input
+	notes     noter
 
 	exact [maxComps]losslessPlane
 }

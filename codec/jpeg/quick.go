@@ -47,6 +47,8 @@ type quickReader struct {
 	tried bool // quick decoding was tried since the last marker
 	off   bool // disables quick decoding, for tests that compare with the careful decoders
 
+	notes *noter
+
 	next   int  // offset in the file of the next byte to copy
 	end    int  // offset of the marker
 	data   int  // bytes in huff.Buf before the padding
@@ -101,6 +103,9 @@ func (e *entropy) enterQuick() bool {
 		q.huff.Acc = e.bits.acc << uint(64-e.bits.nbits)
 	}
 	q.on = true
+	if q.notes.on {
+		q.notes.begin(q)
+	}
 	q.fill()
 	return true
 }
@@ -124,6 +129,9 @@ func segmentEnd(data []byte, pos int) int {
 // fill copies the next chunk after the data that is not decoded yet.
 func (q *quickReader) fill() {
 	q.giveBack()
+	if q.notes.on {
+		q.notes.shift(q)
+	}
 	rest := q.data - q.huff.Pos
 	raw := q.in.data[q.next:min(q.next+quickChunk, q.end)]
 	if n := len(raw); n > 0 && raw[n-1] == 0xFF {
@@ -224,7 +232,13 @@ func (q *quickReader) more() bool {
 func (e *entropy) quickMCUs(x, end int) int {
 	q := &e.quick
 	e.aimQuick(x, end)
-	for q.huff.X < end && q.more() {
+	for q.huff.X < end {
+		if e.notes.on {
+			q.huff.Limit = min(end, q.huff.X+e.due())
+		}
+		if !q.more() {
+			break
+		}
 		pos, acc, n, pred, first := q.huff.Pos, q.huff.Acc, q.huff.N, q.huff.Pred, q.huff.X
 		q.huff.Decode()
 		if q.next == q.end && q.huff.Pos*8-int(q.huff.N) > q.data*8 {
@@ -238,6 +252,7 @@ func (e *entropy) quickMCUs(x, end int) int {
 			q.huff.Pos, q.huff.Acc, q.huff.N, q.huff.Pred, q.huff.X = pos, acc, n, pred, first
 			break
 		}
+		e.notes.mcu += q.huff.X - first
 	}
 	copy(e.lastDC[:], q.huff.Pred[:])
 	return q.huff.X

@@ -35,6 +35,10 @@ type blockReader struct {
 	inner inner
 }
 
+// blockSlack is the number of bytes after a decompressed block that may be
+// overwritten.
+const blockSlack = inflate.FillSlack
+
 // freeReaders holds block readers that are not in use, for their memory.
 type freeReaders struct {
 	mu   sync.Mutex
@@ -88,6 +92,13 @@ func (b *blockReader) begin(f *file, order binary.ByteOrder, l *layout) error {
 // used bytes. Samples of more than 8 bits are in the file's order of bytes, or
 // in little-endian order if the compression or the predictor has made them so.
 func (b *blockReader) read(i, used int) ([]byte, error) {
+	return b.readLines(i, used, 0, b.l.lines(i))
+}
+
+// readLines is read of the lines from to to of a block, each of rowBytes. Other
+// lines are undefined. Data of Deflate, LZW and PackBits after these lines is
+// not read, nor is its damage found.
+func (b *blockReader) readLines(i, used, from, to int) ([]byte, error) {
 	l := b.l
 	rows, rowBytes := l.lines(i), l.rowBytes()
 	offset := l.offset(i)
@@ -123,15 +134,19 @@ func (b *blockReader) read(i, used int) ([]byte, error) {
 	if l.compression == none {
 		return in, nil
 	}
-	if cap(b.block) < n {
-		b.block = make([]byte, n)
+	if cap(b.block) < n+blockSlack {
+		b.block = make([]byte, n+blockSlack)
 	}
 	out := b.block[:n]
 	if l.tolerant {
 		clear(out)
 	}
 	b.inner.last = !l.tiled && (i/l.across+1)%l.down == 0
-	if err := b.inflate(out, in, rows); err != nil {
+	from, to = from*rowBytes, to*rowBytes
+	if small || !l.partial() { // small builds have no windows
+		from, to = 0, n
+	}
+	if err := b.inflate(out[:to], in, rows); err != nil {
 		if l.tolerant {
 			return out, nil // without the predictor, as libtiff
 		}
@@ -142,11 +157,21 @@ func (b *blockReader) read(i, used int) ([]byte, error) {
 	}
 	switch l.predictor {
 	case horizontalPredictor:
-		b.unpredict(out, rowBytes)
+		b.unpredict(out[from:to], rowBytes)
 	case floatPredictor:
-		b.unpredictFloats(out, rowBytes)
+		b.unpredictFloats(out[from:to], rowBytes)
 	}
 	return out, nil
+}
+
+// partial reports whether the first lines of a compressed block can be decoded
+// without those after them.
+func (l *layout) partial() bool {
+	switch l.compression {
+	case packBits, lzwPacked, deflate, deflateOld:
+		return true
+	}
+	return false
 }
 
 // size returns the number of bytes of compressed block i. left of them are in
@@ -216,16 +241,11 @@ func (b *blockReader) inflate(out, in []byte, rows int) error {
 		return b.inner.webp(out, in, l, rows)
 	default:
 		b.zr.Reset(inflate.Piece(in))
-		if _, err := io.ReadFull(&b.zr, out); err == io.EOF {
-			return io.ErrUnexpectedEOF
-		} else if err != nil {
-			return err
+		n, err := b.zr.Fill(out[:len(out)+blockSlack], len(out), len(out) == rows*l.rowBytes())
+		if l.tolerant {
+			clear(out[n:])
 		}
-		// The checksum is verified if present. Excess data is ignored.
-		if n, err := b.zr.Next(1); len(n) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF && err != inflate.ErrDistance {
-			return err
-		}
-		return nil
+		return err
 	}
 }
 
@@ -272,7 +292,7 @@ func (b *blockReader) unpredict(block []byte, rowBytes int) {
 				}
 				continue
 			}
-			addLeft16(row, n)
+			kernel.AddLeft16(row, n)
 		case 32:
 			for i := 4 * n; i+3 < len(row); i += 4 {
 				order.PutUint32(row[i:], order.Uint32(row[i:])+order.Uint32(row[i-4*n:]))

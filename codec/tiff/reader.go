@@ -623,11 +623,17 @@ func (j *window) block(b *blockReader, k int64) error {
 	var src []byte
 	if total := rowBytes * l.rows(n); j.i.r.cache == nil || l.compression == none || int64(total) > j.i.r.cache.limit {
 		var err error
-		if src, err = b.read(n, total); err != nil {
+		// The last row of the image in the block needs all of it, so that
+		// whole images show damage anywhere.
+		from, to := top, bottom
+		if lines := l.lines(n); by*l.blockH+bottom >= l.height || bottom == l.blockH || l.subX > 0 {
+			to = lines
+		}
+		if src, err = b.readLines(n, total, from, to); err != nil {
 			return err
 		}
 	} else {
-		c, err := j.i.r.cache.get(blockID{j.i.id, n}, b, total)
+		c, err := j.i.r.cache.get(blockID{j.i.id, n}, b, total+blockSlack)
 		if err != nil {
 			return err
 		}

@@ -31,29 +31,32 @@ func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, 
 	x0, x1 := region.Left/h.blockW, (region.Left+region.Width-1)/h.blockW+1
 	y0, y1 := region.Top/h.blockH, (region.Top+region.Height-1)/h.blockH+1
 	left, right := x0*h.blockW, min(x1*h.blockW, h.width)
-	for y := range h.down {
-		top := y * h.blockH
-		wanted := y >= y0 && y < y1
+	// Rows of blocks are decoded in groups.
+	inRow, first := h.planes*h.across, 0
+	group := d.groupRows(inRow)
+	do := func(r *blockReader, k int) (err error) {
+		x, y, plane := k%h.across, first+k/inRow, k%inRow/h.across
+		switch i := (plane*h.down+y)*h.across + x; {
+		case i >= n:
+		case y >= y0 && y < y1 && x >= x0 && x < x1:
+			err = d.place(r, b, i, left, first*h.blockH)
+		default:
+			_, err = d.block(r, i)
+		}
+		return err
+	}
+	for ; first < h.down; first += group {
+		rows, top := min(group, h.down-first), first*h.blockH
+		wanted := first < y1 && first+rows > y0
 		if wanted {
-			b.Reset(h.mode, right-left, min(h.blockH, h.height-top))
+			b.Reset(h.mode, right-left, min(rows*h.blockH, h.height-top))
 			if n < h.blocks() {
 				h.blank(b)
 			}
 		}
-		for plane := range h.planes {
-			for x := range h.across {
-				i := (plane*h.down+y)*h.across + x
-				switch {
-				case i >= n:
-				case wanted && x >= x0 && x < x1:
-					err = d.place(b, i, left, top)
-				default:
-					_, err = d.block(i)
-				}
-				if err != nil {
-					return nil, err
-				}
-			}
+		err := d.each(rows*inRow, do)
+		if err != nil {
+			return nil, err
 		}
 		if !wanted {
 			continue

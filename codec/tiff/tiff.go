@@ -43,6 +43,10 @@
 // 2026.3.3. They differ in CMYK and Lab, which GDAL converts to RGBA, and in
 // float16, which GDAL widens; the samples here are tifffile's.
 //
+// Without a [Cache], a Reader decompresses a strip or tile in Deflate, LZW or
+// PackBits up to the window's last row, and does not find damage after it. If
+// that is the block's last row in the image, it reads the whole block.
+//
 // # Hostile input
 //
 // Sizes are checked against [codec.Limits] before anything that grows with them
@@ -91,10 +95,10 @@ type decoder struct {
 	o       *codec.Options // of the open image
 	blocks  blockReader
 	ycc     yccToRGB
-	band    codec.Raster // a row of blocks of a region
+	band    codec.Raster // rows of blocks of a region
 	cut     []byte       // the region's columns of band
 	native  *Image       // of OpenNative
-	readers freeReaders  // of the images of OpenNative
+	readers freeReaders  // of OpenNative's images, and of further goroutines
 	old     oldDecoder
 }
 
@@ -263,12 +267,21 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	if n < h.blocks() {
 		h.blank(dst)
 	}
-	for i := range n {
-		if err := d.place(dst, i, 0, 0); err != nil {
+	err = d.each(n, func(b *blockReader, i int) error { return d.place(b, dst, i, 0, 0) })
+	if err != nil {
+		return err
+	}
+	d.finish(dst)
+	return nil
+}
+
+// inOrder calls do for the numbers from 0 to n-1, until the first error.
+func inOrder(b *blockReader, n int, do func(b *blockReader, k int) error) error {
+	for k := range n {
+		if err := do(b, k); err != nil {
 			return err
 		}
 	}
-	d.finish(dst)
 	return nil
 }
 
@@ -314,19 +327,19 @@ func (h *header) blockAt(i int) (x, y, w, ht int) {
 }
 
 // block decodes block i, of which what is in the image must be there.
-func (d *decoder) block(i int) ([]byte, error) {
+func (d *decoder) block(b *blockReader, i int) ([]byte, error) {
 	h := &d.h
 	_, _, w, ht := h.blockAt(i)
-	return d.blocks.read(i, h.rowBytes()*(ht-1)+(w*h.bits*(h.samples/h.planes)+7)/8)
+	return b.read(i, h.rowBytes()*(ht-1)+(w*h.bits*(h.samples/h.planes)+7)/8)
 }
 
 // place decodes block i. The first pixel of dst is pixel (left, top) of the
 // image; the block is within dst.
-func (d *decoder) place(dst *codec.Raster, i, left, top int) error {
+func (d *decoder) place(b *blockReader, dst *codec.Raster, i, left, top int) error {
 	h := &d.h
 	x, y, w, ht := h.blockAt(i)
 	plane, rowBytes := i/(h.across*h.down), h.rowBytes()
-	src, err := d.block(i)
+	src, err := d.block(b, i)
 	if err != nil {
 		return err
 	}

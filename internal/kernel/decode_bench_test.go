@@ -8,7 +8,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
-// decodeCase is a kernel of the decoders on typical data.
+// decodeCase is a kernel of the decoders or of colours on typical data.
 type decodeCase struct {
 	name   string
 	pixels int // or bytes, if pixels have no meaning
@@ -89,12 +89,20 @@ func decodeCases() (list []decodeCase) {
 	add("argb-to-rgb", n, func() { ARGBToRGB(rgb, row) })
 	var table [256][4]uint8
 	add("palette", n, func() { LookupRGB(rgb[:3*n], stream[:n], &table) })
+	a, b, c := bytesOf(r, n), bytesOf(r, n), bytesOf(r, n)
+	add("gray-fixed", n, func() { GrayPillow.Row(rgb[:n], a, b, c) })
+	add("gray-float", n, func() { GrayTorch.Row(rgb[:n], a, b, c) })
+	add("mix", n, func() { (&Mix{MixPillow, 1.3, -0.3}).Row(rgb[:n], a, b) })
+	add("chroma", n, func() { ChromaRow(rgb[:n], a, b, 11682) })
+	add("smooth", n-2, func() { Smooth13(rgb[:n-2], a, b, c, 1) })
+	add("sum", n, func() { SumUint8(a) })
+	add("tiff-left16", n, func() { AddLeft16(rgb[:4*n/6*6], 3) })
 	bgr := NewRearranger(3, 2, 1, 0)
 	add("bgr-to-rgb", n, func() { bgr.Row(rgb[:3*n], stream[:3*n]) })
 	return list
 }
 
-// BenchmarkDecode measures the kernels of the decoders with vector instructions
+// BenchmarkDecode measures the kernels of decodeCases with vector instructions
 // and in plain Go.
 func BenchmarkDecode(b *testing.B) {
 	for _, c := range decodeCases() {

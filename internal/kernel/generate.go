@@ -18,6 +18,7 @@ package kernel
 //go:generate go run -C ../../tools/kernelasm . -group yuv -out ../../internal/kernel/yuv_amd64.s -stubs ../../internal/kernel/yuv_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group vp8 -out ../../internal/kernel/vp8_amd64.s -stubs ../../internal/kernel/vp8_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group warp -out ../../internal/kernel/warp_amd64.s -stubs ../../internal/kernel/warp_stubs_amd64.go -pkg kernel
+//go:generate go run -C ../../tools/kernelasm . -group predict -out ../../internal/kernel/predict_amd64.s -stubs ../../internal/kernel/predict_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group chain -out ../../internal/kernel/chain_amd64.s -stubs ../../internal/kernel/chain_stubs_amd64.go -pkg kernel
 
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group jpeg -out ../../internal/kernel/jpeg_arm64.s
@@ -33,4 +34,6 @@ package kernel
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group vp8l -out ../../internal/kernel/vp8l_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group rearrange -out ../../internal/kernel/rearrange_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group find -out ../../internal/kernel/find_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group predict -out ../../internal/kernel/predict_arm64.s
+//go:generate go run -C ../../tools/kernelasm ./arm64 -group color -out ../../internal/kernel/color_arm64.s
 //go:generate go run -C ../../tools/kernelasm ./arm64 -group palette -out ../../internal/kernel/palette_arm64.s

@@ -58,4 +58,5 @@ func TestPageEnds(t *testing.T) {
 	t.Run("rgb to ycc", func(t *testing.T) { testRGBToYCCIn(t, p) })
 	t.Run("downsample", func(t *testing.T) { testDownsampleIn(t, p) })
 	t.Run("huffman row", func(t *testing.T) { testHuffRowIn(t, p) })
+	t.Run("left of 16 bits", func(t *testing.T) { testAddLeft16In(t, p) })
 }

@@ -113,6 +113,31 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// FillSlack is the number of bytes after the output that Fill may overwrite.
+const FillSlack = 1 + slack
+
+// Fill decompresses the stream from its beginning to the first n bytes of dst,
+// without a copy, and returns the number of bytes written. dst has n+FillSlack
+// bytes, those after the written ones are undefined. With whole, a checksum
+// after n bytes is verified if it is there. Excess data is ignored. If the
+// stream ends before n bytes, the error is io.ErrUnexpectedEOF. Only Reset may
+// follow.
+func (r *Reader) Fill(dst []byte, n int, whole bool) (int, error) {
+	own := r.out
+	r.out = dst[:n+FillSlack]
+	for r.err == nil && (r.w < n || r.w == n && whole) {
+		r.part()
+	}
+	r.out = own
+	switch {
+	case r.w > n || r.w == n && (!whole || r.err == io.EOF || r.err == io.ErrUnexpectedEOF || r.err == ErrDistance):
+		return n, nil
+	case r.err == io.EOF:
+		return r.w, io.ErrUnexpectedEOF
+	}
+	return r.w, r.err
+}
+
 // decode decodes until n bytes are there, a part of the stream is done, or it
 // fails.
 func (r *Reader) decode(n int) {
@@ -126,6 +151,13 @@ func (r *Reader) decode(n int) {
 		copy(r.out, r.out[from:r.w])
 		r.r, r.w = r.r-from, r.w-from
 	}
+	r.part()
+}
+
+// part decodes a part of the stream into out.
+//
+//go:noinline
+func (r *Reader) part() {
 	start := r.w
 	switch r.state {
 	case atHeader:

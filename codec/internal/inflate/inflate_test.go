@@ -271,3 +271,53 @@ func BenchmarkReader(b *testing.B) {
 		})
 	}
 }
+
+// TestFill compares Fill with Read, for outputs of several lengths of whole,
+// damaged and cut streams.
+func TestFill(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 10))
+	var fill, read Reader
+	failed := 0
+	for name, data := range samples() {
+		data = data[:min(len(data), 70_000)]
+		for _, level := range []int{flate.HuffmanOnly, 0, 1, 6} {
+			packed := compress(t, data, level)
+			for round := range 40 {
+				b := bytes.Clone(packed)
+				for range round % 3 {
+					b[rnd.IntN(len(b))] ^= 1 << rnd.IntN(8)
+				}
+				if round%4 == 3 {
+					b = b[:rnd.IntN(len(b)+1)]
+				}
+				n := rnd.IntN(len(data) + 2)
+				if round%2 == 0 {
+					n = max(0, len(data)-1+rnd.IntN(3))
+				}
+				whole := round%5 != 0
+				want := make([]byte, n)
+				read.Reset(Piece(b))
+				at, err := io.ReadFull(&read, want)
+				if err == io.EOF {
+					err = io.ErrUnexpectedEOF
+				}
+				if err == nil && whole {
+					if b, end := read.Next(1); len(b) == 0 && end != io.EOF && end != io.ErrUnexpectedEOF {
+						err = end
+					}
+				}
+				got := make([]byte, n+FillSlack+8)
+				fill.Reset(Piece(b))
+				k, gotErr := fill.Fill(got, n, whole)
+				require.Equal(t, err, gotErr, "%s %d: %d of %d bytes, whole %t", name, level, n, len(data), whole)
+				require.Equal(t, at, k)
+				require.True(t, bytes.Equal(want[:at], got[:k]), name)
+				require.Zero(t, [8]byte(got[n+FillSlack:]))
+				if err != nil {
+					failed++
+				}
+			}
+		}
+	}
+	require.Greater(t, failed, 100)
+}

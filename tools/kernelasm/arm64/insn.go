@@ -94,6 +94,7 @@ func uabd(d, n, m vec)    { sized("uabd", 1, 0b01110, d, n, m) }
 func umax(d, n, m vec)    { sized("umax", 1, 0b01100, d, n, m) }
 func cmhi(d, n, m vec)    { sized("cmhi", 1, 0b00110, d, n, m) }
 func cmhs(d, n, m vec)    { sized("cmhs", 1, 0b00111, d, n, m) }
+func urshl(d, n, m vec)   { sized("urshl", 1, 0b01010, d, n, m) }
 func cmeq(d, n, m vec)    { sized("cmeq", 1, 0b10001, d, n, m) }
 func logic(name string, u, size uint32, d, n, m vec) {
 	want(d.size == 0, name, d)
@@ -239,6 +240,7 @@ func unary(name string, u, size, op uint32, d, n vec) {
 func abs(d, n vec)    { unary("abs", 0, d.size, 0b01011, d, n) }
 func scvtf(d, n vec)  { want(d.size == 2, "scvtf", d); unary("scvtf", 0, 0, 0b11101, d, n) }
 func ucvtf(d, n vec)  { want(d.size == 2, "ucvtf", d); unary("ucvtf", 1, 0, 0b11101, d, n) }
+func fcvtzs(d, n vec) { want(d.size == 2, "fcvtzs", d); unary("fcvtzs", 0, 2, 0b11011, d, n) }
 func fcvtns(d, n vec) { want(d.size == 2, "fcvtns", d); unary("fcvtns", 0, 0, 0b11010, d, n) }
 
 // pairs adds adjacent lanes into lanes twice as wide.

@@ -27,6 +27,8 @@ func TestWords(t *testing.T) {
 		{func() { fsub(v(1).s4(), v(2).s4(), v(3).s4()) }, 0x4ea3d441, "fsub v1.4s, v2.4s, v3.4s"},
 		{func() { fmul(v(1).s4(), v(2).s4(), v(3).s4()) }, 0x6e23dc41, "fmul v1.4s, v2.4s, v3.4s"},
 		{func() { fmla(v(1).s4(), v(2).s4(), v(3).s4()) }, 0x4e23cc41, "fmla v1.4s, v2.4s, v3.4s"},
+		{func() { urshl(v(1).s4(), v(2).s4(), v(31).s4()) }, 0x6ebf5441, "urshl v1.4s, v2.4s, v31.4s"},
+		{func() { fcvtzs(v(1).s4(), v(2).s4()) }, 0x4ea1b841, "fcvtzs v1.4s, v2.4s"},
 		{func() { fdiv(v(21).s4(), v(22).s4(), v(23).s4()) }, 0x6e37fed5, "fdiv v21.4s, v22.4s, v23.4s"},
 		{func() { uaddl(v(1).h8(), v(2).b8(), v(3).b8()) }, 0x2e230041, "uaddl v1.8h, v2.8b, v3.8b"},
 		{func() { usubl(v(1).h8(), v(2).b16(), v(3).b16()) }, 0x6e232041, "usubl2 v1.8h, v2.16b, v3.16b"},

@@ -26,6 +26,8 @@ var groups = map[string]func(){
 	"palette":   palette,
 	"vp8l":      vp8l,
 	"rearrange": rearrange,
+	"color":     color,
+	"predict":   predict,
 }
 
 func main() {

@@ -1,11 +1,11 @@
-package tiff
+package kernel
 
 import "encoding/binary"
 
-// addLeft16 adds to every little-endian sample of a row the one of its band to
+// AddLeft16 adds to every little-endian sample of a row the one of its band to
 // the left. A pixel has n samples. The sums stay in registers: a sum that is
 // read back from memory waits for the write.
-func addLeft16(row []byte, n int) {
+func AddLeft16(row []byte, n int) {
 	le := binary.LittleEndian
 	switch n {
 	case 1:
@@ -37,8 +37,13 @@ func addLeft16(row []byte, n int) {
 			le.PutUint32(row, uint32(add16(uint64(le.Uint32(row)), v)))
 		}
 	case 3:
+		i := addLeft16(row)
 		var a, b, c uint16
-		for ; len(row) >= 6; row = row[6:] {
+		if i > 0 {
+			last := row[i-6:]
+			a, b, c = le.Uint16(last), le.Uint16(last[2:]), le.Uint16(last[4:])
+		}
+		for row = row[i:]; len(row) >= 6; row = row[6:] {
 			a += le.Uint16(row)
 			b += le.Uint16(row[2:])
 			c += le.Uint16(row[4:])
