@@ -302,7 +302,7 @@ func TestFill(t *testing.T) {
 					err = io.ErrUnexpectedEOF
 				}
 				if err == nil && whole {
-					if b, end := read.Next(1); len(b) == 0 && end != io.EOF && end != io.ErrUnexpectedEOF {
+					if b, end := read.Next(1); len(b) == 0 && end != io.EOF && end != io.ErrUnexpectedEOF && end != ErrDistance {
 						err = end
 					}
 				}
