@@ -18,6 +18,8 @@
 //     "reflect" or "constant"; normalized is false.
 //   - MelScale after a Spectrogram.
 //   - AmplitudeToDB after one of these, of the same stype.
+//   - MFCC, whose melkwargs are the arguments of MelSpectrogram.
+//   - ComputeDeltas with mode replicate, after features.
 //
 // Every other transform is an ErrUnsupported.
 //
