@@ -53,6 +53,7 @@ type builder struct {
 // known has the transforms that are supported.
 var known = map[string]func(b *builder, o *importer.Object){
 	"Resample":       (*builder).resample,
+	"Speed":          (*builder).speed,
 	"Preemphasis":    (*builder).preemphasis,
 	"Spectrogram":    func(b *builder, o *importer.Object) { b.spectrogram(o) },
 	"MelSpectrogram": (*builder).melSpectrogram,
@@ -78,7 +79,7 @@ func load(data []byte, decode bool) (*datagraph.Graph, error) {
 		class, ok := strings.CutPrefix(o.String("type"), prefix)
 		build := known[class]
 		if !ok || build == nil {
-			text := importer.Describe(o.Peek("type")) + ", want " + prefix + "Resample, Preemphasis, Spectrogram, MelSpectrogram, MelScale, AmplitudeToDB, MFCC or ComputeDeltas"
+			text := importer.Describe(o.Peek("type")) + ", want " + prefix + "Resample, Speed, Preemphasis, Spectrogram, MelSpectrogram, MelScale, AmplitudeToDB, MFCC or ComputeDeltas"
 			if near := registry.Suggest(class, slices.Collect(maps.Keys(known))); near != "" {
 				text += fmt.Sprintf("; did you mean %q?", prefix+near)
 			}
@@ -165,6 +166,26 @@ func (b *builder) resample(o *importer.Object) {
 	b.sampled(op.FromRate)
 	if op.FromRate != op.ToRate {
 		b.Then(op, []string{samples}, []string{samples})
+	}
+}
+
+// speed resamples from factor times the rate, rounded down, to the rate.
+func (b *builder) speed(o *importer.Object) {
+	if !b.wants(o) {
+		return
+	}
+	if !o.Has("orig_freq") || !o.Has("factor") {
+		o.Fail(importer.ErrMissing, "", "Speed without orig_freq or factor")
+	}
+	rate := o.Side("orig_freq", 16000)
+	from := number(o, "factor", 1, 1e-6, 1e6) * float64(rate)
+	if !(from >= 1 && from <= importer.MaxSide) {
+		o.Bad("factor", fmt.Sprintf("a rate times factor of 1 to %d", importer.MaxSide))
+		return
+	}
+	b.sampled(rate)
+	if int(from) != rate {
+		b.Then(transforms.NewResampleSinc(int(from), rate), []string{samples}, []string{samples})
 	}
 }
 

@@ -67,6 +67,8 @@ func TestRefusals(t *testing.T) {
 		of(`{"type": "torchaudio.transforms.ComputeDeltas"}`):                               importer.ErrValue,
 		of(mel + `, {"type": "torchaudio.transforms.ComputeDeltas", "win_length": 4}`):      importer.ErrValue,
 		of(mel + `, {"type": "torchaudio.transforms.ComputeDeltas", "mode": "constant"}`):   importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.Speed", "factor": 1.1}`):                        importer.ErrMissing,
+		of(`{"type": "torchaudio.transforms.Speed", "orig_freq": 16000, "factor": 1e-6}`):   importer.ErrValue,
 		of(`{"type": "torchaudio.transforms.LFCC"}`):                                        importer.ErrUnsupported,
 	} {
 		_, err := torchaudio.Import([]byte(in))
