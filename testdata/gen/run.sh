@@ -78,6 +78,8 @@ case ${1-} in
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-fbank.txt scripts=(ops/fbank.py ops/kaldi.py) ;;
 --torchaudio) # what torchaudio resamples, and feature extractors that compute with torch
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchaudio.txt scripts=(ops/resample_sinc.py importers/hf_sound_bounded.py importers/importers_torchaudio.py importers/transform_classes.py) ;;
+--librosa) # what librosa computes, for importer/librosa
+  requirements=(requirements-librosa.txt) scripts=(importers/importers_librosa.py) ;;
 --keras) # what Keras gives for importer/keras
   requirements=(requirements-keras.txt) scripts=(importers/from_keras.py) ;;
 --tflite) # what the TFLite Task Library gives for importer/tflite; Python 3.11 or earlier
