@@ -2,9 +2,9 @@
 
 A script of such a reference calls main. The reference runs once for each of VARIANTS, which are the code paths that this
 processor has: torch's kernels without vectors, and MKL's code for AMD, for Intel (forced by a library that the script
-compiles with gcc and preloads), for Intel with SSE4.2, and for every processor. The Go test then computes the same, and
-the file gets the bounds of each group and kind of sound: the largest distance of infer-prep from a variant, beside that
-between two variants. main prints where the former is the larger one.
+compiles with gcc and preloads), for Intel with SSE4.2, and for every processor. Without torch they are OpenBLAS's code for
+this processor and for SSE. The Go test then computes the same, and the file gets the bounds of each group and kind of sound:
+the largest distance of infer-prep from a variant, beside that between two variants. main prints where the former is the larger.
 
 Run on x86-64 with AVX2. On another processor the variants have other distances. If BOUNDED_FOUND names a file, the
 outputs of the reference are kept there, and read from there the next time.
@@ -31,15 +31,17 @@ SAMPLES = 300  # stored values of an output
 
 
 def variants(folder):
-    """The environments of the code paths, by name."""
+    """The environments of the code paths, by name; those of torch and MKL where torch is installed."""
+    numpy = {"plain": {}, "openblas": {"OPENBLAS_CORETYPE": "Nehalem"}}
+    if not importlib.util.find_spec("torch"):
+        return numpy
     source, library = folder / "intel.c", folder / "intel.so"
     source.write_text("int mkl_serv_intel_cpu_true(void) { return 1; }\nint mkl_serv_intel_cpu(void) { return 1; }\n")
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
     intel = {"LD_PRELOAD": str(library)}
-    return {
-        "plain": {}, "scalar": {"ATEN_CPU_CAPABILITY": "default"}, "any": {"MKL_CBWR": "COMPATIBLE"}, "intel": intel,
-        "intel sse": {**intel, "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}, "openblas": {"OPENBLAS_CORETYPE": "Nehalem"},
-        "threads": {"BOUNDED_THREADS": "2"},
+    return numpy | {
+        "scalar": {"ATEN_CPU_CAPABILITY": "default"}, "any": {"MKL_CBWR": "COMPATIBLE"}, "intel": intel,
+        "intel sse": {**intel, "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}, "threads": {"BOUNDED_THREADS": "2"},
     }
 
 

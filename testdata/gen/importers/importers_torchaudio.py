@@ -16,7 +16,7 @@ OUT = pathlib.Path(__file__).resolve().parents[3] / "importer" / "torchaudio" / 
 SOUNDS = [("speech", 24000), ("noise", 22000), ("silence", 8000), ("clip", 20001), ("sweep", 9999), ("speech", 150)]
 PREFIX = "torchaudio.transforms."
 LISTS = {
-    "Speed": [[("Speed", {"orig_freq": 16000, "factor": 1.1})], [("Speed", {"orig_freq": 22050, "factor": 0.93})]],
+    "Speed": [[("Speed", {"orig_freq": 16000, "factor": 1.1})], [("Speed", {"orig_freq": 22050, "factor": 0.9})]],
     "Spectrogram": [[("Spectrogram", {})], [("Spectrogram", {"n_fft": 512, "win_length": 400, "hop_length": 160, "power": 1.0, "center": False, "window_fn": "torch.hamming_window", "pad": 3})]],
     "MelSpectrogram": [[("MelSpectrogram", {})], [("MelSpectrogram", {"sample_rate": 22050, "n_fft": 1024, "win_length": 600, "f_min": 30.0, "f_max": 8000.0, "n_mels": 40, "mel_scale": "slaney", "norm": "slaney", "pad_mode": "constant"})],
                        [("Preemphasis", {"coeff": 0.9}), ("Spectrogram", {"n_fft": 512, "hop_length": 128}), ("MelScale", {"n_stft": 257, "n_mels": 64})]],
