@@ -118,7 +118,7 @@ func (b *builder) mel(o *importer.Object, norm string) {
 		o.Bad("power", "1 or 2")
 	}
 	s.SamplingRate, s.Mels = o.Side("sr", 22050), o.Int("n_mels", 128, 1, 1024)
-	s.MelLow, s.MelHigh = number(o, "fmin", 0, 0, importer.MaxSide), float64(s.SamplingRate)/2
+	s.MelLow, s.MelHigh = number(o, "fmin", 0, 0, importer.MaxSide), float64(float64(s.SamplingRate)/2)
 	if !o.Null("fmax") {
 		s.MelHigh = number(o, "fmax", s.MelHigh, 1e-3, importer.MaxSide)
 	}
@@ -165,7 +165,7 @@ func top(o *importer.Object) float64 {
 func (b *builder) decibels(amin, ref, span float64) {
 	b.spectrogram.Floor, b.spectrogram.Log = amin, transforms.LogDecibel
 	b.Then(b.spectrogram, []string{samples}, []string{features})
-	scale := transforms.NewScaleFeatures(10*math.Log10(max(amin, math.Abs(ref))), 1)
+	scale := transforms.NewScaleFeatures(float64(10*math.Log10(max(amin, math.Abs(ref)))), 1)
 	if scale.Range = span; scale.Range > 0 || scale.Sub != 0 {
 		b.Then(scale, []string{features}, []string{features})
 	}

@@ -17,10 +17,10 @@ func TestBounded(t *testing.T) {
 	golden.Bounded(t, "testdata/bounded.json", torchaudio.ImportSamples)
 }
 
-// TestBoundedMindSpore compares the graphs of torchaudio's transforms with
+// TestMindSpore compares the graphs of torchaudio's transforms with
 // MindSpore's classes of the same names (importers/sound_mindspore.py), as
 // internal/coverage states it.
-func TestBoundedMindSpore(t *testing.T) {
+func TestMindSpore(t *testing.T) {
 	golden.Bounded(t, "testdata/mindspore.json", torchaudio.ImportSamples)
 }
 

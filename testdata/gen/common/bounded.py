@@ -106,8 +106,8 @@ def short(v):
     return "0" if v == 0 else f"{v:.0e}".replace("e-0", "e-").replace("e+00", "")
 
 
-def main(out, reference, cases, outputs, package, heading):
-    """Writes the file out, and the table below the comment with heading in docs/exactness.md."""
+def main(out, reference, cases, outputs, package, heading, test="Bounded"):
+    """Writes the file out with the values of a Go test of the package, and the table below the comment with heading in docs/exactness.md."""
     if sys.argv[1:2] == ["--child"]:
         pathlib.Path(sys.argv[2]).write_bytes(pickle.dumps(compute(cases, outputs)))
         return
@@ -130,7 +130,7 @@ def main(out, reference, cases, outputs, package, heading):
                 else:
                     r["outputs"] = {k: entry(v) for k, v in plain[i, j].items()}
         write(out, reference, cases, {})
-        subprocess.run(["go", "test", package, "-run", "Bounded", "-count=1"], check=True, cwd=ROOT, env={**os.environ, "INFER_PREP_BOUNDED": str(folder)})
+        subprocess.run(["go", "test", package, "-run", test, "-count=1"], check=True, cwd=ROOT, env={**os.environ, "INFER_PREP_BOUNDED": str(folder)})
         self, mine, stored = {}, {}, {}  # group, kind: distances
         for i, c in enumerate(cases):
             for j, r in enumerate(c["results"]):

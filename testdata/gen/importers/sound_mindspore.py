@@ -46,4 +46,4 @@ for group, lists in LISTS.items():
         STEPS[repr(config)] = steps
 
 if __name__ == "__main__":
-    main(OUT, "MindSpore 2.10.0", CASES, outputs, "./importer/torchaudio", "bounded: mindspore")
+    main(OUT, "MindSpore 2.10.0", CASES, outputs, "./importer/torchaudio", "bounded: mindspore", "TestMindSpore")
