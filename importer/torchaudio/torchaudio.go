@@ -178,7 +178,7 @@ func (b *builder) speed(o *importer.Object) {
 		o.Fail(importer.ErrMissing, "", "Speed without orig_freq or factor")
 	}
 	rate := o.Side("orig_freq", 16000)
-	from := number(o, "factor", 1, 1e-6, 1e6) * float64(rate)
+	from := float64(number(o, "factor", 1, 1e-6, 1e6) * float64(rate))
 	if !(from >= 1 && from <= importer.MaxSide) {
 		o.Bad("factor", fmt.Sprintf("a rate times factor of 1 to %d", importer.MaxSide))
 		return
