@@ -32,7 +32,7 @@ func TestDecodeSound(t *testing.T) {
 	require.ErrorIs(t, open(NewDecodeSound(8000), stereoWAV, codec.Limits{Bytes: 15}), codec.ErrBytes)
 	require.ErrorContains(t, open(NewDecodeSound(8000), "OggS", codec.Limits{}), "Ogg: want one of the linked formats: aiff, au, flac, mp3, wav")
 	require.ErrorContains(t, open(NewDecodeSound(8000), "", codec.Limits{}), "empty input: want a sound file")
-	require.ErrorContains(t, open(NewDecodeSound(8000), "\x89PNG\r\n\x1a\n", codec.Limits{}), "unknown format")
+	require.ErrorContains(t, open(NewDecodeSound(8000), "\x89PNG\r\n\x1a\n", codec.Limits{}), "a PNG image: want one of the linked formats")
 }
 
 func ExampleDecodeSound() {
