@@ -135,7 +135,7 @@ func TestSoundClasses(t *testing.T) {
 		require.ErrorIs(t, err, importer.ErrUnsupported, c)
 	}
 	t.Logf("%d of %d classes are imported", imported, len(f.Classes))
-	require.Equal(t, 28, imported)
+	require.Equal(t, 32, imported)
 }
 
 // TestSoundFiles opens the forms in which a model's folder has a feature
