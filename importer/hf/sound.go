@@ -48,7 +48,8 @@ type soundBuilder struct {
 // with the samples of one sound and their sampling rate, and no other argument.
 // It is the class without torch's or torchaudio's transform, where it has both:
 // WhisperFeatureExtractor without torch, ASTFeatureExtractor and
-// Speech2TextFeatureExtractor without torchaudio. Classes whose own bits depend
+// Speech2TextFeatureExtractor without torchaudio. CohereAsrFeatureExtractor
+// needs "dither": 0; its default adds random numbers. Classes whose own bits depend
 // on the processor are bounded, not equal: Reference says so, and
 // docs/exactness.md has the distances. Every other class is an ErrUnsupported
 // that says why. UnivNet's noise_sequence, which is random, is

@@ -79,6 +79,6 @@ if __name__ == "__main__":
     cases = []
     for model, configs in CONFIGS.items():
         for i, config in enumerate(configs):
-            results = [{"sound": k, "samples": n} for k, n in SOUNDS + (LONG if i == 0 else []) + MORE.get(model, [])]
+            results = [{"sound": k, "samples": n} for k, n in SOUNDS + (LONG + MORE.get(model, []) if i == 0 else [])]
             cases.append({"group": NAMES[model], "config": {"feature_extractor_type": NAMES[model], **config}, "results": results})
     main(OUT, "transformers 5.23.0, torch 2.15.0", cases, outputs, "./importer", "bounded: transformers")
