@@ -47,7 +47,7 @@ func (b *soundBuilder) milliseconds(key string, ms float64, least int) float64 {
 	case math.Floor(float64(float64(rate*0.001)*ms)) == n:
 		return ms
 	}
-	return (n + 0.5) / rate * 1000
+	return float64(float64((n+0.5)/rate) * 1000)
 }
 
 func funASR(b *soundBuilder) {
@@ -135,7 +135,7 @@ func codecFeatures(b *soundBuilder, around bool) {
 	fill, hop := b.number("padding_value", 1, -largest, largest), b.whole("hop_length", 320, importer.MaxSide)
 	const mels = 80
 	rate := float64(b.rate)
-	s := b.fbank(mels, float64(400/rate)*1000, float64(160/rate)*1000)
+	s := b.fbank(mels, float64(float64(400/rate)*1000), float64(float64(160/rate)*1000))
 	s.MelHigh = float64(b.rate / 2)
 
 	b.fit(&transforms.FitSequence{Multiple: 1, Right: 1}, samples, "longer", "longer_mask")
