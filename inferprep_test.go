@@ -263,6 +263,7 @@ func TestOpen(t *testing.T) {
 		{write("metadata.yaml", "task: detect\nhead: Detect\nstride: 32\nimgsz:\n- 32\n- 32\nargs:\n  dynamic: false\n  half: false\n"), "ultralytics"},
 		{write("mfcc.conf", "--num-ceps=20\n--dither=0\n"), "Kaldi"},
 		{write("ta.json", `{"transforms": [{"type": "torchaudio.transforms.MelSpectrogram"}]}`), "torchaudio"},
+		{write("lr.json", `{"librosa.feature.mfcc": {"sr": 16000}}`), "librosa"},
 		{write("k.json", `{"mode":"tf","size":[8,8]}`), "keras"},
 		{write("cv.json", `{"scalefactor":1,"swapRB":true}`), "OpenCV"},
 	} {

@@ -197,7 +197,7 @@ func TestRegistry(t *testing.T) {
 }
 
 // binary lists the importers of files that are not JSON.
-var binary = map[string]bool{"mindir": true, "onnx": true, "tflite": true}
+var binary = map[string]bool{"kaldi": true, "mindir": true, "onnx": true, "tflite": true}
 
 // python are texts of TestJSON that importers of Python literals read.
 var python = map[string]bool{`{"a":1,}`: true, `{"a":'x'}`: true}

@@ -104,7 +104,7 @@ const melGraph = `{"infer_prep_graph": 1,
   {"op": "spectrogram", "version": 1, "in": ["samples"], "out": ["features"], "params": {
    "frame_length": 400, "hop_length": 160, "fft_length": 400, "pad": 200, "scale": 1, "remove_dc": false, "preemphasis": 0,
    "window": "hann", "periodic": true, "rule": "complex64", "power": 2, "root": 0, "sampling_rate": 16000, "mels": 80,
-   "mel_scale": "slaney", "mel_low": 0, "mel_high": 8000, "mel_triangles": false, "mel_norm": true, "floor": 1e-10,
+   "mel_scale": "slaney", "mel_low": 0, "mel_high": 8000, "mel_triangles": false, "mel_norm": true, "floor": 1e-10, "add_floor": false,
    "log": "log10", "mean": [], "std": [], "frames_first": true}}],
  "outputs": ["features"]}`
 

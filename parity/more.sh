@@ -31,4 +31,7 @@ for f in requirements-mindspore.txt requirements-mxnet.txt; do
   py=$("$dir/venv.sh" "$gen/$f")
   "$py" "$gen/importers/transform_classes.py" --check 2>/dev/null || bad=1
 done
+py=$("$dir/venv.sh" "$dir/requirements.txt" "$dir/requirements-no-deps.txt")
+more=$("$dir/beside.sh" "$py" "$gen/requirements-torchaudio.txt")
+PYTHONPATH=$more "$py" "$gen/importers/transform_classes.py" --check 2>/dev/null || bad=1
 exit $bad

@@ -203,8 +203,9 @@ func (d *decoder) decodeNoted() error {
 				}
 				if x >= first {
 					d.out.transform(&e.to, row, y, x, n)
+				} else {
+					clear(e.segBlocks)
 				}
-				clear(e.segBlocks)
 				clear(e.segLast)
 				x += n
 			}

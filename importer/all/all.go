@@ -5,6 +5,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/importer/hf"
 	_ "github.com/infer-prep/infer-prep/importer/kaldi"
 	_ "github.com/infer-prep/infer-prep/importer/keras"
+	_ "github.com/infer-prep/infer-prep/importer/librosa"
 	_ "github.com/infer-prep/infer-prep/importer/mindir"
 	_ "github.com/infer-prep/infer-prep/importer/onnx"
 	_ "github.com/infer-prep/infer-prep/importer/opencv"

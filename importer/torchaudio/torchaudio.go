@@ -53,11 +53,14 @@ type builder struct {
 // known has the transforms that are supported.
 var known = map[string]func(b *builder, o *importer.Object){
 	"Resample":       (*builder).resample,
+	"Speed":          (*builder).speed,
 	"Preemphasis":    (*builder).preemphasis,
 	"Spectrogram":    func(b *builder, o *importer.Object) { b.spectrogram(o) },
 	"MelSpectrogram": (*builder).melSpectrogram,
-	"MelScale":       func(b *builder, o *importer.Object) { b.melScale(o, "n_stft") },
+	"MelScale":       func(b *builder, o *importer.Object) { b.melScale(o, "n_stft", o.Side("sample_rate", 16000)) },
 	"AmplitudeToDB":  (*builder).amplitudeToDB,
+	"MFCC":           (*builder).mfcc,
+	"ComputeDeltas":  (*builder).computeDeltas,
 }
 
 func load(data []byte, decode bool) (*datagraph.Graph, error) {
@@ -76,7 +79,7 @@ func load(data []byte, decode bool) (*datagraph.Graph, error) {
 		class, ok := strings.CutPrefix(o.String("type"), prefix)
 		build := known[class]
 		if !ok || build == nil {
-			text := importer.Describe(o.Peek("type")) + ", want " + prefix + "Resample, Spectrogram, MelSpectrogram, MelScale, AmplitudeToDB or Preemphasis"
+			text := importer.Describe(o.Peek("type")) + ", want " + prefix + "Resample, Speed, Preemphasis, Spectrogram, MelSpectrogram, MelScale, AmplitudeToDB, MFCC or ComputeDeltas"
 			if near := registry.Suggest(class, slices.Collect(maps.Keys(known))); near != "" {
 				text += fmt.Sprintf("; did you mean %q?", prefix+near)
 			}
@@ -166,6 +169,26 @@ func (b *builder) resample(o *importer.Object) {
 	}
 }
 
+// speed resamples from factor times the rate, rounded down, to the rate.
+func (b *builder) speed(o *importer.Object) {
+	if !b.wants(o) {
+		return
+	}
+	if !o.Has("orig_freq") || !o.Has("factor") {
+		o.Fail(importer.ErrMissing, "", "Speed without orig_freq or factor")
+	}
+	rate := o.Side("orig_freq", 16000)
+	from := float64(number(o, "factor", 1, 1e-6, 1e6) * float64(rate))
+	if !(from >= 1 && from <= importer.MaxSide) {
+		o.Bad("factor", fmt.Sprintf("a rate times factor of 1 to %d", importer.MaxSide))
+		return
+	}
+	b.sampled(rate)
+	if int(from) != rate {
+		b.Then(transforms.NewResampleSinc(int(from), rate), []string{samples}, []string{samples})
+	}
+}
+
 func (b *builder) preemphasis(o *importer.Object) {
 	if b.wants(o) {
 		b.Then(transforms.NewPreemphasis(number(o, "coeff", 0.97, -1e30, 1e30)), []string{samples}, []string{samples})
@@ -241,20 +264,20 @@ func (b *builder) spectrogram(o *importer.Object) (ok bool) {
 
 func (b *builder) melSpectrogram(o *importer.Object) {
 	if b.spectrogram(o) {
-		b.melScale(o, "")
+		b.melScale(o, "", o.Side("sample_rate", 16000))
 	}
 }
 
-// melScale adds filters to the pending spectrogram. bins is the key of its
-// number of rows, or empty.
-func (b *builder) melScale(o *importer.Object, bins string) {
+// melScale adds filters for sounds of rate samples a second to the pending
+// spectrogram. bins is the key of its number of rows, or empty.
+func (b *builder) melScale(o *importer.Object, bins string, rate int) {
 	s := b.pending
 	if s == nil || s.Mels > 0 || s.Log != transforms.LogNone {
 		o.Bad("type", "a Spectrogram before MelScale")
 		o.InertAll()
 		return
 	}
-	s.Mels, s.SamplingRate, s.MelNorm = o.Int("n_mels", 128, 1, 1024), o.Side("sample_rate", 16000), false
+	s.Mels, s.SamplingRate, s.MelNorm = o.Int("n_mels", 128, 1, 1024), rate, false
 	b.sampled(s.SamplingRate)
 	s.MelLow, s.MelHigh = number(o, "f_min", 0, 0, importer.MaxSide), float64(s.SamplingRate/2)
 	if !o.Null("f_max") {
@@ -292,15 +315,83 @@ func (b *builder) amplitudeToDB(o *importer.Object) {
 	if stype := o.String("stype"); stype != want && (stype != "" || want != "power") {
 		o.Bad("stype", fmt.Sprintf("%q, for power %d", want, s.Power))
 	}
-	s.Floor, s.Log = 1e-10, transforms.LogDecibel
+	top := 0.0
 	if o.Has("top_db") && !o.Null("top_db") {
-		scale := transforms.NewScaleFeatures(0, 1)
-		scale.Range = number(o, "top_db", 80, 1e-3, 1e6)
-		b.flush()
-		b.Then(scale, []string{features}, []string{features})
+		top = number(o, "top_db", 80, 1e-3, 1e6)
 	}
 	o.Inert("top_db")
+	b.decibels(top)
+}
+
+// decibels makes the pending spectrogram a step that returns decibels. top is
+// their range below the largest one, 0 for all.
+func (b *builder) decibels(top float64) {
+	b.pending.Floor, b.pending.Log = 1e-10, transforms.LogDecibel
 	b.flush()
+	if top > 0 {
+		scale := transforms.NewScaleFeatures(0, 1)
+		scale.Range = top
+		b.feature(scale)
+	}
+}
+
+// feature appends an op of features.
+func (b *builder) feature(op transforms.Op) {
+	b.Then(op, []string{features}, []string{features})
+}
+
+func (b *builder) mfcc(o *importer.Object) {
+	if !b.wants(o) {
+		return
+	}
+	dct := transforms.NewDCT(o.Int("n_mfcc", 40, 1, 1024))
+	dct.FramesFirst, dct.Rule = false, transforms.RuleTorchaudio
+	if norm := o.String("norm"); norm != "" && norm != "ortho" {
+		o.Bad("norm", `"ortho" or null`)
+	}
+	dct.Ortho = !o.Null("norm")
+	o.Int("dct_type", 2, 2, 2)
+	rate, natural := o.Side("sample_rate", 16000), o.Bool("log_mels", false)
+	mel := o.Object("melkwargs")
+	if mel == nil {
+		mel, _ = importer.Parse([]byte("{}"))
+	}
+	if !b.spectrogram(mel) {
+		return
+	}
+	if b.melScale(mel, "", rate); dct.Coefficients > b.pending.Mels {
+		o.Bad("n_mfcc", fmt.Sprintf("at most n_mels, %d", b.pending.Mels))
+	}
+	if natural {
+		b.pending.Floor, b.pending.AddFloor, b.pending.Log = 1e-6, true, transforms.LogNatural
+		b.flush()
+	} else {
+		if b.pending.Power != 2 { // AmplitudeToDB("power") of amplitudes
+			mel.Bad("power", "2 without log_mels")
+		}
+		b.decibels(80)
+	}
+	b.feature(dct)
+}
+
+func (b *builder) computeDeltas(o *importer.Object) {
+	b.flush()
+	if !b.finished {
+		o.Bad("type", "a Spectrogram, MelSpectrogram or MFCC before ComputeDeltas")
+		o.InertAll()
+		return
+	}
+	d := transforms.NewDeltas()
+	d.Order, d.Append, d.FramesFirst = 1, false, false
+	if win := o.Int("win_length", 5, 3, 201); win%2 == 0 {
+		o.Bad("win_length", "an odd number")
+	} else {
+		d.Window = win / 2
+	}
+	if m := o.String("mode"); m != "" && m != "replicate" {
+		o.Bad("mode", `"replicate"`)
+	}
+	b.feature(d)
 }
 
 // number reads a number of low to high.

@@ -17,6 +17,13 @@ func TestBounded(t *testing.T) {
 	golden.Bounded(t, "testdata/bounded.json", torchaudio.ImportSamples)
 }
 
+// TestMindSpore compares the graphs of torchaudio's transforms with
+// MindSpore's classes of the same names (importers/sound_mindspore.py), as
+// internal/coverage states it.
+func TestMindSpore(t *testing.T) {
+	golden.Bounded(t, "testdata/mindspore.json", torchaudio.ImportSamples)
+}
+
 func TestImport(t *testing.T) {
 	g, err := torchaudio.Import([]byte(`{"transforms": [{"type": "torchaudio.transforms.Resample", "orig_freq": 8000}]}`))
 	require.NoError(t, err)
@@ -50,6 +57,19 @@ func TestRefusals(t *testing.T) {
 		of(`{"type": "torchaudio.transforms.MelSpectrogram", "win_length": 401}`):           importer.ErrValue,
 		of(`{"type": "torchaudio.transforms.MelSpectrogram", "window_fn": "torch.kaiser"}`): importer.ErrValue,
 		of(`{"type": "torchaudio.transforms.Resample", "resampling_method": "kaiser"}`):     importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.MFCC", "dct_type": 3}`):                         importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.MFCC", "norm": "slaney"}`):                      importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.MFCC", "n_mfcc": 129}`):                         importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.MFCC", "melkwargs": {"power": 1}}`):             importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.MFCC", "melkwargs": {"normalized": true}}`):     importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.MFCC", "melkwargs": {"sample_rate": 8000}}`):    importer.ErrUnknownKey,
+		of(mel + `, {"type": "torchaudio.transforms.MFCC"}`):                                importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.ComputeDeltas"}`):                               importer.ErrValue,
+		of(mel + `, {"type": "torchaudio.transforms.ComputeDeltas", "win_length": 4}`):      importer.ErrValue,
+		of(mel + `, {"type": "torchaudio.transforms.ComputeDeltas", "mode": "constant"}`):   importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.Speed", "factor": 1.1}`):                        importer.ErrMissing,
+		of(`{"type": "torchaudio.transforms.Speed", "orig_freq": 16000, "factor": 1e-6}`):   importer.ErrValue,
+		of(`{"type": "torchaudio.transforms.LFCC"}`):                                        importer.ErrUnsupported,
 	} {
 		_, err := torchaudio.Import([]byte(in))
 		require.ErrorIs(t, err, kind, in)
@@ -58,6 +78,7 @@ func TestRefusals(t *testing.T) {
 
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(`{"transforms": [{"type": "torchaudio.transforms.Spectrogram", "center": false, "win_length": 300}, {"type": "torchaudio.transforms.MelScale"}]}`))
+	f.Add([]byte(`{"transforms": [{"type": "torchaudio.transforms.MFCC", "log_mels": true, "norm": null, "melkwargs": {"n_mels": 64}}, {"type": "torchaudio.transforms.ComputeDeltas"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if g, err := torchaudio.ImportSamples(data); err == nil {
 			require.NotEmpty(t, g.Steps)

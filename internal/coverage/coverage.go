@@ -1,5 +1,6 @@
 // Package coverage holds the table of the transforms of other packages:
-// MindSpore's vision and transforms, torchvision's v2 and MXNet's mx.image.
+// MindSpore's vision, transforms and audio, torchvision's v2, torchaudio's
+// transforms and MXNet's mx.image.
 // Each class has the ops that return its pixels, or the reason that there are
 // none. The command infer-prep ops --coverage and docs/coverage.md show it.
 package coverage
@@ -11,7 +12,7 @@ import (
 )
 
 // Version is the version of a package in the table, by its first name.
-var Version = map[string]string{"mindspore": "2.10.0", "torchvision": "0.29.2", "mxnet": "1.9.1"}
+var Version = map[string]string{"mindspore": "2.10.0", "torchvision": "0.29.2", "torchaudio": "2.11.0", "mxnet": "1.9.1"}
 
 // The states of a class.
 const (

@@ -23,7 +23,7 @@ ops/op_*.py) # of make new-op
 esac
 case ${1-} in
 --mindspore) # what MindSpore gives
-  requirements=(requirements-mindspore.txt) scripts=(importers/transform_classes.py ops/normalize_pad.py ops/one_hot_mindspore.py ops/geometry_mindspore.py ops/mixup_mindspore.py ops/moves_mindspore.py ops/posterize_solarize_mindspore.py ops/tone_mindspore.py ops/arrays_text_mindspore.py datasets/mnist_cifar_mindspore.py datasets/dataset_ops.py datasets/annotated.py datasets/labelled_mindspore.py datasets/scenes_mindspore.py datasets/movingmnist_phototour_mindspore.py importers/from_mindir.py records/mindrecord.py) ;;
+  requirements=(requirements-mindspore.txt) scripts=(importers/transform_classes.py ops/normalize_pad.py ops/one_hot_mindspore.py ops/geometry_mindspore.py ops/mixup_mindspore.py ops/moves_mindspore.py ops/posterize_solarize_mindspore.py ops/tone_mindspore.py ops/arrays_text_mindspore.py ops/mask_span_mindspore.py importers/sound_mindspore.py datasets/mnist_cifar_mindspore.py datasets/dataset_ops.py datasets/annotated.py datasets/labelled_mindspore.py datasets/scenes_mindspore.py datasets/movingmnist_phototour_mindspore.py importers/from_mindir.py records/mindrecord.py) ;;
 --datasets) # what torchvision reads from the datasets of datasets/annotated.py, and the sets of labelled.py, scenes.py and movingmnist_phototour.py, which --mindspore reads too
   requirements=(requirements-datasets.txt) scripts=(datasets/annotated_torchvision.py datasets/labelled.py datasets/scenes.py datasets/movingmnist_phototour.py) ;;
 --datasets6) # what torchvision reads from the sets of datasets/lmdb_hdf5.py: LMDB and HDF5 files, COCO's captions
@@ -77,7 +77,9 @@ case ${1-} in
 --fbank) # Kaldi's features, and how far their references are from themselves
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-fbank.txt scripts=(ops/fbank.py ops/kaldi.py) ;;
 --torchaudio) # what torchaudio resamples, and feature extractors that compute with torch
-  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchaudio.txt scripts=(ops/resample_sinc.py importers/hf_sound_bounded.py importers/importers_torchaudio.py) ;;
+  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchaudio.txt scripts=(ops/resample_sinc.py importers/hf_sound_bounded.py importers/importers_torchaudio.py importers/transform_classes.py) ;;
+--librosa) # what librosa computes, for importer/librosa
+  requirements=(requirements-librosa.txt) scripts=(importers/importers_librosa.py) ;;
 --keras) # what Keras gives for importer/keras
   requirements=(requirements-keras.txt) scripts=(importers/from_keras.py) ;;
 --tflite) # what the TFLite Task Library gives for importer/tflite; Python 3.11 or earlier

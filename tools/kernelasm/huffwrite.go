@@ -30,7 +30,7 @@ func huffRow() {
 			i++
 		}
 	}
-	// The value bits of AC coefficients of 11 bits, and in the upper half their
+	// The value bits of AC coefficients of 11 bits, and above bit 11 their
 	// number.
 	const half = 1024
 	for i := range 2 * half {
@@ -41,10 +41,10 @@ func huffRow() {
 		if v < 0 {
 			v += 1<<n - 1
 		}
-		DATA(64+4*i, U32(v|n<<16))
+		DATA(64+2*i, U16(v|n<<11))
 	}
 	natural := GP64()
-	valueBits := func(v Register) Mem { return Mem{Base: natural, Index: v, Scale: 4, Disp: 64} }
+	valueBits := func(v Register) Mem { return Mem{Base: natural, Index: v, Scale: 2, Disp: 64} }
 
 	function("leadingZeros", "func(v uint64) int")
 	Doc("leadingZeros counts the leading zeros of v with LZCNT.")
@@ -177,10 +177,10 @@ func huffRow() {
 		MOVBLZX(Mem{Base: natural, Index: k, Scale: 1}, long(v))
 		MOVWLZX(Mem{Base: blk, Index: v, Scale: 1}, long(v))
 		ANDL(U32(2*half-1), long(v))
-		MOVL(valueBits(v), long(v))
+		MOVWLZX(valueBits(v), long(v))
 		MOVL(long(v), long(size))
-		SHRL(U8(16), long(size))
-		MOVWLZX(v.As16(), long(v))
+		SHRL(U8(11), long(size))
+		ANDL(U32(1<<11-1), long(v))
 		SHLL(U8(4), long(run))
 		ADDL(long(size), long(run))
 		add(Mem{Base: ac, Index: run, Scale: 8}, v)

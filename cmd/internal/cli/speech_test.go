@@ -116,7 +116,7 @@ func TestSpeechInputs(t *testing.T) {
 	}{
 		{[]string{at("slow.wav")}, command.ExitFailed, "slow.wav: wav: unsupported: the sampling rate is 8000 Hz, the op decode_sound wants 16000 Hz; to resample, state 8000 there"},
 		{[]string{at("empty.wav")}, command.ExitFailed, "empty.wav: sound: invalid format: empty input: want a sound file"},
-		{[]string{at("image.png")}, command.ExitFailed, "image.png: sound: unsupported: a PNG image: want one of the linked formats: flac"},
+		{[]string{at("image.png")}, command.ExitFailed, "image.png: sound: unsupported: a PNG image: want one of the linked formats: aiff, au, flac, mp3, wav"},
 		{[]string{at("notes")}, command.ExitFailed, "infer-prep: no sounds found, 1 file skipped"},
 		{nil, command.ExitUsage, "no images or sounds: want files, folders or globs"},
 		{[]string{"--pcm", "s16le:16000", at("odd.raw")}, command.ExitFailed, "8001 bytes, want a multiple of 2: 1 channels of s16le"},

@@ -119,7 +119,7 @@ func TestSounds(t *testing.T) {
 		text   string
 	}{
 		{"audio/wav", wrong, http.StatusUnsupportedMediaType, "the sampling rate is 8000 Hz, the op decode_sound wants 16000 Hz"},
-		{"", image(t, "png_rgb8.png"), http.StatusUnsupportedMediaType, "a PNG image: want one of the linked formats: flac"},
+		{"", image(t, "png_rgb8.png"), http.StatusUnsupportedMediaType, "a PNG image: want one of the linked formats: aiff, au, flac, mp3, wav"},
 		{"", []byte("hello"), http.StatusUnsupportedMediaType, "the body is taken for one sound: "},
 		{"", goldens[1].Input[:20], http.StatusBadRequest, "wav"},
 		{"audio/wav", nil, http.StatusBadRequest, ""},

@@ -2,16 +2,17 @@
 
 A script of such a reference calls main. The reference runs once for each of VARIANTS, which are the code paths that this
 processor has: torch's kernels without vectors, and MKL's code for AMD, for Intel (forced by a library that the script
-compiles with gcc and preloads), for Intel with SSE4.2, and for every processor. The Go test then computes the same, and
-the file gets the bounds of each group and kind of sound: the largest distance of infer-prep from a variant, beside that
-between two variants. main prints where the former is the larger one. If BOUNDED_ONLY has names of groups, with commas, only these
-are computed, and the others keep what the files have.
+compiles with gcc and preloads), for Intel with SSE4.2, and for every processor. Without torch they are OpenBLAS's code for
+this processor and for SSE. The Go test then computes the same, and the file gets the bounds of each group and kind of sound:
+the largest distance of infer-prep from a variant, beside that between two variants. main prints where the former is the larger.
+If BOUNDED_ONLY has names of groups, with commas, only these are computed, and the others keep what the files have.
 
 Run on x86-64 with AVX2. On another processor the variants have other distances. If BOUNDED_FOUND names a file, the
 outputs of the reference are kept there, and read from there the next time.
 """
 
 import base64
+import importlib.util
 import json
 import os
 import pathlib
@@ -31,22 +32,25 @@ SAMPLES = 300  # stored values of an output
 
 
 def variants(folder):
-    """The environments of the code paths, by name."""
+    """The environments of the code paths, by name; those of torch and MKL where torch is installed."""
+    numpy = {"plain": {}, "openblas": {"OPENBLAS_CORETYPE": "Nehalem"}}
+    if not importlib.util.find_spec("torch"):
+        return numpy
     source, library = folder / "intel.c", folder / "intel.so"
     source.write_text("int mkl_serv_intel_cpu_true(void) { return 1; }\nint mkl_serv_intel_cpu(void) { return 1; }\n")
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
     intel = {"LD_PRELOAD": str(library)}
-    return {
-        "plain": {}, "scalar": {"ATEN_CPU_CAPABILITY": "default"}, "any": {"MKL_CBWR": "COMPATIBLE"}, "intel": intel,
-        "intel sse": {**intel, "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}, "openblas": {"OPENBLAS_CORETYPE": "Nehalem"},
-        "threads": {"BOUNDED_THREADS": "2"},
+    return numpy | {
+        "scalar": {"ATEN_CPU_CAPABILITY": "default"}, "any": {"MKL_CBWR": "COMPATIBLE"}, "intel": intel,
+        "intel sse": {**intel, "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}, "threads": {"BOUNDED_THREADS": "2"},
     }
 
 
 def compute(cases, outputs):
     """Runs the reference for all cases: [{"group", "config", "results": [{"sound", "samples"}]}]."""
-    import torch
-    torch.set_num_threads(int(os.environ.get("BOUNDED_THREADS", "1")))
+    if importlib.util.find_spec("torch"):
+        import torch
+        torch.set_num_threads(int(os.environ.get("BOUNDED_THREADS", "1")))
     found = {}
     for i, c in enumerate(cases):
         for j, r in enumerate(c["results"]):
@@ -103,8 +107,8 @@ def short(v):
     return "0" if v == 0 else f"{v:.0e}".replace("e-0", "e-").replace("e+00", "")
 
 
-def main(out, reference, cases, outputs, package, heading):
-    """Writes the file out, and the table below the comment with heading in docs/exactness.md."""
+def main(out, reference, cases, outputs, package, heading, test="Bounded"):
+    """Writes the file out with the values of a Go test of the package, and the table below the comment with heading in docs/exactness.md."""
     only = [n for n in os.environ.get("BOUNDED_ONLY", "").split(",") if n]
     kept = {"cases": [], "bounds": {}}
     if only:
@@ -133,7 +137,7 @@ def main(out, reference, cases, outputs, package, heading):
                 else:
                     r["outputs"] = {k: entry(v) for k, v in plain[i, j].items()}
         write(out, reference, cases, {})
-        subprocess.run(["go", "test", package, "-run", "Bounded", "-count=1"], check=True, cwd=ROOT, env={**os.environ, "INFER_PREP_BOUNDED": str(folder)})
+        subprocess.run(["go", "test", package, "-run", test, "-count=1"], check=True, cwd=ROOT, env={**os.environ, "INFER_PREP_BOUNDED": str(folder)})
         self, mine, stored = {}, {}, {}  # group, kind: distances
         for i, c in enumerate(cases):
             for j, r in enumerate(c["results"]):

@@ -1,7 +1,7 @@
 """Writes internal/coverage/testdata/PACKAGE.txt: the classes of transforms of the packages that this environment has.
 
-The packages are torchvision 0.29.2, MindSpore 2.10.0 and MXNet 1.9.1, each in an environment of its own. The first line of a file is
-the version. Enumerations and functions are left out. With --check it writes nothing, and fails if a file differs.
+The packages are torchvision 0.29.2, torchaudio 2.11.0, MindSpore 2.10.0 and MXNet 1.9.1, each in an environment of its own. The first
+line of a file is the version. Enumerations and functions are left out. With --check it writes nothing, and fails if a file differs.
 """
 
 import enum
@@ -21,10 +21,19 @@ def torchvision():
     return {"torchvision.transforms.v2": [n for n, c in classes(v2) if issubclass(c, torch.nn.Module)]}
 
 
-def mindspore():
-    from mindspore.dataset import transforms, vision
+def torchaudio():
+    import torch
 
-    return {m.__name__: [n for n, c in classes(m) if not issubclass(c, enum.Enum)] for m in (vision, transforms)}
+    torch.version.cuda = None  # torchaudio's wheel is built for another CUDA, which its import refuses
+    from torchaudio import transforms
+
+    return {"torchaudio.transforms": [n for n, c in classes(transforms) if issubclass(c, torch.nn.Module)]}
+
+
+def mindspore():
+    from mindspore.dataset import audio, transforms, vision
+
+    return {m.__name__: [n for n, c in classes(m) if not issubclass(c, enum.Enum)] for m in (vision, transforms, audio)}
 
 
 def mxnet():
@@ -40,12 +49,13 @@ def classes(module):
 
 def main():
     bad = done = 0
-    for package in (torchvision, mindspore, mxnet):
+    for package in (torchvision, torchaudio, mindspore, mxnet):
         name = package.__name__
         if not importlib.util.find_spec(name):
             continue
+        listed = package().items()
         have = [f"{name} {importlib.import_module(name).__version__.partition('+')[0]}"]
-        have += [f"{module}.{n}" for module, names in package().items() for n in names]
+        have += [f"{module}.{n}" for module, names in listed for n in names]
         path, text = OUT / f"{name}.txt", "\n".join(have) + "\n"
         done += 1
         if sys.argv[1:] != ["--check"]:
@@ -56,7 +66,7 @@ def main():
         else:
             print(f"{have[0]}: {len(have) - 1} classes, as listed")
     if not done:
-        sys.exit("transform_classes.py: this environment has none of torchvision, MindSpore and MXNet")
+        sys.exit("transform_classes.py: this environment has none of torchvision, torchaudio, MindSpore and MXNet")
     sys.exit(1 if bad else 0)
 
 
