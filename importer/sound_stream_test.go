@@ -143,3 +143,51 @@ func TestStreamResampled(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamKaldi streams Kaldi's features.
+func TestStreamKaldi(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	torch, energy, sparse := transforms.NewFbank(80), transforms.NewFbank(23), transforms.NewFbank(23)
+	torch.Rule = transforms.RuleTorchaudio
+	energy.Energy, energy.FrameShift = transforms.EnergyFirst, 12.5
+	sparse.FrameShift = 40
+	mirrored := transforms.NewFbank(23)
+	mirrored.SnipEdges = false
+	for _, op := range []transforms.Op{torch, energy, sparse, mirrored, transforms.NewPreemphasis(0.97)} {
+		g := &datagraph.Graph{Inputs: []datagraph.Column{{Name: "samples", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown)}}}}
+		g.Then(transforms.NewPreemphasis(0.5), []string{"samples"}, []string{"emphasized"})
+		g.Then(op, []string{"emphasized"}, []string{"out"})
+		g.Outputs = []string{"out"}
+		p, err := datagraph.Compile(g, datagraph.CompileOptions{})
+		require.NoError(t, err)
+		for range 20 {
+			most := []int{4, 800, 20000}[random.IntN(3)]
+			samples := samplesOf(t, "speech", random.IntN(most))
+			want, wantErr := p.NewRunner().Run(samples)
+			s, err := p.NewStream(16000, 1)
+			require.NoError(t, err)
+			require.Equal(t, op != mirrored, s.Axis(0) == 0)
+			got, err := streamed(s, samples, func() int { return random.IntN([]int{3, 200, 3000}[random.IntN(3)]) })
+			if wantErr != nil {
+				require.ErrorIs(t, err, transforms.ErrInput)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, want[0].Desc, got[0].Desc)
+			require.Equal(t, want[0].Data, got[0].Data)
+		}
+	}
+	p, err := datagraph.Compile(datagraph.New(transforms.NewDecodeSound(16000), transforms.NewPreemphasis(0.97)), datagraph.CompileOptions{})
+	require.NoError(t, err)
+	x, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(2, 3000)})
+	require.NoError(t, err)
+	copy(tensor.View[float32](x), golden.Sound("speech", 6000))
+	want, err := tensor.New(x.Desc)
+	require.NoError(t, err)
+	require.NoError(t, transforms.NewPreemphasis(0.97).Apply(&transforms.Context{}, []*tensor.Tensor{want}, []*tensor.Tensor{x}))
+	s, err := p.NewStream(16000, 2)
+	require.NoError(t, err)
+	got, err := streamed(s, x, func() int { return random.IntN(500) })
+	require.NoError(t, err)
+	require.Equal(t, want.Data, got[0].Data)
+}

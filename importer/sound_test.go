@@ -135,7 +135,7 @@ func TestSoundClasses(t *testing.T) {
 		require.ErrorIs(t, err, importer.ErrUnsupported, c)
 	}
 	t.Logf("%d of %d classes are imported", imported, len(f.Classes))
-	require.Equal(t, 28, imported)
+	require.Equal(t, 32, imported)
 }
 
 // TestSoundFiles opens the forms in which a model's folder has a feature
@@ -192,6 +192,13 @@ func TestSoundFiles(t *testing.T) {
 		`{"feature_extractor_type": "ClapFeatureExtractor", "truncation": "none"}`,
 		`{"feature_extractor_type": "Gemma3nAudioFeatureExtractor", "per_bin_mean": [1]}`,
 		`{"feature_extractor_type": "SeamlessM4TFeatureExtractor", "stride": 3}`,
+		`{"feature_extractor_type": "FunAsrNanoFeatureExtractor", "window": "hann"}`,
+		`{"feature_extractor_type": "FunAsrNanoFeatureExtractor", "frame_shift": 0}`,
+		`{"feature_extractor_type": "NeuCodecFeatureExtractor", "sampling_rate": 40}`,
+		`{"feature_extractor_type": "GraniteSpeech5FeatureExtractor", "hop_length": 257}`,
+		`{"feature_extractor_type": "GraniteSpeech5FeatureExtractor", "logmel_floor_db": 0}`,
+		`{"feature_extractor_type": "GraniteSpeech5FeatureExtractor", "delta_win_length": 2}`,
+		`{"feature_extractor_type": "CohereAsrFeatureExtractor", "dither": 0, "max_audio_clip_s": -1}`,
 	} {
 		_, err := hf.ImportAudio([]byte(c))
 		var problems importer.Errors

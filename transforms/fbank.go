@@ -18,7 +18,8 @@ import (
 // number of frames is 1 + floor((samples - length) / shift), or 0 if a frame is
 // longer than the sound. Without, it is floor((samples + shift/2) / shift);
 // frame i is centred at sample i*shift + shift/2, and the sound is mirrored at
-// its ends, the end samples included.
+// its ends, the end samples included. The rule torchaudio refuses a sound that
+// is shorter than a frame as an ErrInput.
 //
 // A frame passes these steps:
 //
@@ -243,6 +244,9 @@ func (o *Fbank) Infer(dst, in []tensor.Desc) error {
 	if n := d.Shape.At(0); n != tensor.Unknown {
 		if n > maxSequence {
 			return inputErr("%v, want at most %d samples", d, maxSequence)
+		}
+		if o.Rule == RuleTorchaudio && n < config.Frame {
+			return inputErr("%v, want at least the %d samples of a frame for rule torchaudio", d, config.Frame)
 		}
 		frames, _ = config.Frames(n)
 	}

@@ -32,6 +32,10 @@ func TestFbank(t *testing.T) {
 		}
 	}
 
+	short := NewFbank(80)
+	short.Rule = RuleTorchaudio
+	refusesInput(t, "at least the 400 samples", short, soundOf(399))
+
 	for field, change := range map[string]func(*Fbank){
 		"sampling_rate":         func(o *Fbank) { o.SamplingRate = 0 },
 		"frame_length":          func(o *Fbank) { o.FrameLength = 0.01 },

@@ -49,6 +49,9 @@ func (o *Spectrogram) InputRate() int {
 	return o.SamplingRate
 }
 
+// InputRate returns the rate that the filters are made for.
+func (o *Fbank) InputRate() int { return o.SamplingRate }
+
 // OpStream computes the outputs of an op part by part. The parts of an output,
 // joined along its axis, have the bytes that the op computes from the whole
 // input. One goroutine at a time uses it.
@@ -286,6 +289,95 @@ func (s *spectrogramStream) Next(c *Context, part *tensor.Tensor, last bool) ([]
 	}
 	s.next += frames
 	return out, s.in.drop(min(s.next*s.op.HopLength, s.in.end()-s.op.Pad-1))
+}
+
+// fbankStream computes frames as soon as their samples came.
+type fbankStream struct {
+	op   *Fbank
+	in   held
+	next int // frame
+}
+
+// NewStream computes each frame when its last sample came. Without SnipEdges
+// the sound is mirrored at its ends, so that the whole sound is needed.
+func (o *Fbank) NewStream(tensor.Desc, int) OpStream {
+	if !o.SnipEdges {
+		return nil
+	}
+	return &fbankStream{op: o}
+}
+
+func (s *fbankStream) Axes() []int { return []int{0} }
+
+func (s *fbankStream) Next(c *Context, part *tensor.Tensor, last bool) ([]*tensor.Tensor, error) {
+	if err := s.in.add(part); err != nil {
+		return nil, err
+	}
+	n := s.in.end()
+	if last { // the reference's rule for sounds of few samples, and its limits
+		var out [1]tensor.Desc
+		if err := s.op.Infer(out[:], []tensor.Desc{{DType: tensor.Float32, Shape: tensor.Dims(n)}}); err != nil {
+			return nil, err
+		}
+	}
+	config := s.op.config()
+	start := s.next * config.Hop
+	if n-start < config.Frame {
+		t, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(0, config.Rows())})
+		return []*tensor.Tensor{t}, err
+	}
+	samples, err := s.in.from(start, n)
+	if err != nil {
+		return nil, err
+	}
+	out, err := whole(c, s.op, samples)
+	if err != nil {
+		return nil, err
+	}
+	s.next += out[0].Shape.At(0)
+	return out, s.in.drop(s.next * config.Hop)
+}
+
+// preemphasisStream holds the last sample of each channel.
+type preemphasisStream struct {
+	op   *Preemphasis
+	axis int
+	last *tensor.Tensor // nil before the first sample
+}
+
+// NewStream computes each part with the last sample of the one before.
+func (o *Preemphasis) NewStream(in tensor.Desc, axis int) OpStream {
+	if axis != in.Shape.Rank()-1 { // parts are channels
+		return partwise{o, []int{axis}}
+	}
+	return &preemphasisStream{op: o, axis: axis}
+}
+
+func (s *preemphasisStream) Axes() []int { return []int{s.axis} }
+
+func (s *preemphasisStream) Next(c *Context, part *tensor.Tensor, _ bool) ([]*tensor.Tensor, error) {
+	skip := 0
+	if s.last != nil {
+		var err error
+		if part, err = JoinParts(s.axis, s.last, part); err != nil {
+			return nil, err
+		}
+		skip = 1
+	}
+	out, err := whole(c, s.op, part)
+	if err != nil {
+		return nil, err
+	}
+	n := part.Shape.At(s.axis)
+	if out[0], err = out[0].Slice(s.axis, skip, n); err != nil || n == 0 {
+		return out, err
+	}
+	end, err := part.Slice(s.axis, n-1, n)
+	if err != nil {
+		return nil, err
+	}
+	s.last = end.Clone()
+	return out, nil
 }
 
 // none returns no frames.

@@ -48,12 +48,12 @@ type soundBuilder struct {
 // with the samples of one sound and their sampling rate, and no other argument.
 // It is the class without torch's or torchaudio's transform, where it has both:
 // WhisperFeatureExtractor without torch, ASTFeatureExtractor and
-// Speech2TextFeatureExtractor without torchaudio. Classes whose own bits depend
-// on the processor are bounded, not equal: Reference says so, and
+// Speech2TextFeatureExtractor without torchaudio. CohereAsrFeatureExtractor
+// needs a dither of 0; its default adds random numbers. Classes whose own bits
+// depend on the processor are bounded, not equal: Reference says so, and
 // docs/exactness.md has the distances. Every other class is an ErrUnsupported
-// that says why. UnivNet's noise_sequence, which is random, is
-// not part of the graph. The outputs have the reference's names and no batch
-// axis.
+// that says why. UnivNet's noise_sequence, which is random, is not part of the
+// graph. The outputs have the reference's names and no batch axis.
 //
 // The graph's input is a sound file at the sampling rate of the
 // configuration, whose channels are averaged, if the ops decode_sound and

@@ -18,6 +18,7 @@ import (
 func init() {
 	for name, build := range map[string]func(*soundBuilder){
 		"ParakeetFeatureExtractor":              parakeet,
+		"CohereAsrFeatureExtractor":             cohereASR,
 		"NemotronAsrStreamingFeatureExtractor":  nemotronAsr,
 		"VoxtralRealtimeFeatureExtractor":       voxtralRealtime,
 		"Qwen3ASRFeatureExtractor":              qwen3ASR,
@@ -90,6 +91,25 @@ func nemoMask(b *soundBuilder) {
 func parakeet(b *soundBuilder) {
 	b.readRate(16000)
 	nemo(b, b.whole("feature_size", 80, 1024))
+	b.step(&transforms.NormalizeSequence{Rule: transforms.SequenceFeatures, Mean: true, Var: true}, "features", "features")
+	nemoMask(b)
+}
+
+// cohereASR has the steps of parakeet. Its dither has the seed of the number of
+// samples.
+func cohereASR(b *soundBuilder) {
+	b.readRate(16000)
+	if b.number("dither", 1e-5, -largest, largest) > 0 {
+		b.Fail(importer.ErrUnsupported, "dither", "above 0, its default, adds numbers of torch's generator, which has no op; want 0")
+	}
+	b.Inert("min_energy_window_samples")
+	rate := float64(b.rate)
+	chunk := int(math.RoundToEven(float64(b.number("max_audio_clip_s", 35, 0, importer.MaxSide/rate) * rate)))
+	b.number("overlap_chunk_second", 5, 0, largest) // where longer sounds are cut
+	mels := b.whole("feature_size", 128, 1024)
+	// transformers cuts longer sounds into several rows.
+	b.fit(&transforms.FitSequence{Max: max(1, chunk), Multiple: 1}, samples, samples, "clip")
+	nemo(b, mels)
 	b.step(&transforms.NormalizeSequence{Rule: transforms.SequenceFeatures, Mean: true, Var: true}, "features", "features")
 	nemoMask(b)
 }
@@ -280,6 +300,22 @@ func inklingAudio(b *soundBuilder) {
 	b.padsTo(0, "input_features", "input_features_mask")
 }
 
+// torchHTK returns torchaudio's MelSpectrogram with its logarithm.
+func (b *soundBuilder) torchHTK(size, win, hop, mels int) *transforms.Spectrogram {
+	s := b.stft(size, win, hop, true)
+	s.Mels, s.MelScale, s.MelNorm, s.MelHigh = mels, transforms.MelTorchHTK, false, float64(b.rate/2)
+	s.Log, s.FramesFirst = transforms.LogDecimal, true
+	return s
+}
+
+// paired joins pairs of rows, without an odd last one.
+func (b *soundBuilder) paired(in, out string, columns int) {
+	b.fit(&transforms.FitSequence{Multiple: 2}, in, "even", "even_mask")
+	b.step(transforms.NewReshape(-1, 2*columns), "even", "pairs")
+	b.step(transforms.NewSlice("1::2"), in, "seconds")
+	b.match("pairs", "seconds", out)
+}
+
 func graniteSpeech(b *soundBuilder) {
 	b.readRate(16000)
 	size, win, hop := b.sizes(512, 400)
@@ -292,16 +328,9 @@ func graniteSpeech(b *soundBuilder) {
 		b.Bad("projector_window_size", "1 to "+strconv.Itoa(2*mels)+" times projector_downsample_rate")
 		return
 	}
-	s := b.stft(size, win, hop, true)
-	s.Mels, s.MelScale, s.MelNorm, s.MelHigh = mels, transforms.MelTorchHTK, false, float64(b.rate/2)
-	s.Log, s.FramesFirst = transforms.LogDecimal, true
-	b.features(s, samples, "frames")
+	b.features(b.torchHTK(size, win, hop, mels), samples, "frames")
 	b.step(&transforms.ScaleFeatures{Range: 8, Div: 4, Mul: 1, Add: 1}, "frames", "frames")
-	// Pairs of frames, without an odd last one.
-	b.fit(&transforms.FitSequence{Multiple: 2}, "frames", "even", "even_mask")
-	b.step(transforms.NewReshape(-1, 2*mels), "even", "pairs")
-	b.step(transforms.NewSlice("1::2"), "frames", "seconds")
-	b.match("pairs", "seconds", "input_features")
+	b.paired("frames", "input_features", mels)
 	// Blocks of pairs, each of which the model makes into a few embeddings.
 	b.step(every(projector), "input_features", "blocks")
 	b.step(transforms.NewSlice(":", ":"+strconv.Itoa(each)), "blocks", "block_embeddings")
