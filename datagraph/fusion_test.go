@@ -48,7 +48,7 @@ func knownGraphs(t testing.TB) (l []namedGraph) {
 		switch n {
 		case "onnx": // it reads a graph embedded in a model
 			continue
-		case "kaldi", "torchaudio": // of sounds
+		case "kaldi", "librosa", "torchaudio": // of sounds
 			continue
 		}
 		files, err := filepath.Glob("../testdata/configs/" + n + "/*")

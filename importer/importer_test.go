@@ -249,7 +249,7 @@ func TestRefusals(t *testing.T) {
 		{"hf", `{"pretrained_cfg":{"tag":"a","normalize":false}}`, importer.ErrUnknownKey, []string{"pretrained_cfg.normalize"}},
 		{"hf", `{"pretrained_cfg":{"in_chans":1}}`, importer.ErrValue, []string{"pretrained_cfg.in_chans", "1", "3"}},
 		{"hf", `{"image_processor_type":"ViT"}`, importer.ErrUnknownClass, []string{`"ViT"`}},
-		{"hf", `{"feature_extractor_type":"CohereAsrFeatureExtractor"}`, importer.ErrUnsupported, []string{"feature_extractor_type", "CohereAsr", "torch's generator"}},
+		{"hf", `{"feature_extractor_type":"CohereAsrFeatureExtractor"}`, importer.ErrUnsupported, []string{"dither", "torch's generator"}},
 		{"hf", `{"feature_extractor_type":"Wav2Vec3FeatureExtractor"}`, importer.ErrUnknownClass, []string{"feature_extractor_type", "Wav2Vec3"}},
 		{"hf", `{"image_processor_type":"ViTImageProcessor","zz":1,"resize":{},"crop_pct":0.9}`, importer.ErrUnknownKey, []string{"crop_pct: it changes no pixel", "ViTImageProcessor", "ConvNextImageProcessor reads it", "--ignore-key crop_pct", "it may change pixels", "ViTImageProcessor", "zz: it changes no pixel", "--ignore-key zz"}},
 		{"hf", `{"image_processor_type":"ViTImageProcessor","do_flip_channel_order":true}`, importer.ErrUnknownKey, []string{"do_flip_channel_order"}},

@@ -43,6 +43,9 @@ func (n *noted) require(t *testing.T, r *rand.Rand, data []byte, o codec.Options
 		if r.IntN(3) == 0 {
 			g.Left, g.Width = 0, w
 		}
+		if g.Width == w && g.Height == h && h > 1 { // a whole image makes no note
+			g.Height--
+		}
 		o.Index = nil
 		a := collector{t: t, region: g, y: g.Top}
 		b := a

@@ -9,6 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/dsp"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -165,7 +166,7 @@ func top(o *importer.Object) float64 {
 func (b *builder) decibels(amin, ref, span float64) {
 	b.spectrogram.Floor, b.spectrogram.Log = amin, transforms.LogDecibel
 	b.Then(b.spectrogram, []string{samples}, []string{features})
-	scale := transforms.NewScaleFeatures(float64(10*math.Log10(max(amin, math.Abs(ref)))), 1)
+	scale := transforms.NewScaleFeatures(float64(10*dsp.Log10(max(amin, math.Abs(ref)))), 1)
 	if scale.Range = span; scale.Range > 0 || scale.Sub != 0 {
 		b.Then(scale, []string{features}, []string{features})
 	}

@@ -200,7 +200,7 @@ var Layers = []Layer{
 		{Path: "importer/hf/tokens", May: []string{"importer", "importer/hf/video", "internal/registry", "tensor", "transforms"}},
 		{Path: "importer/hf/video/clip", May: []string{"codec", "codec/animation", "codec/pixels", "importer/hf/video", "tensor"}},
 		{Path: "importer/keras", May: imports()},
-		{Path: "importer/librosa", May: imports()},
+		{Path: "importer/librosa", May: imports("internal/dsp")},
 		{Path: "importer/torchaudio", May: imports()},
 		{Path: "importer/mindir", May: imports("internal/protowire")},
 		{Path: "importer/onnx", May: imports("onnx")},
