@@ -12,7 +12,7 @@ dry = arguments[0] == "--dry-run"
 budget, *libraries = arguments[dry:]
 budget, libraries = int(budget), [a.split("=", 1) for a in libraries]
 say = lambda text: print(f"aar: {text}", file=sys.stderr)
-LIMIT = 9_000_000  # bytes of arm64-v8a's library; more is an error. 8.8 MB with sounds, DICOM and the ops of both
+LIMIT = 9_300_000  # bytes of arm64-v8a's library; more is an error. 9.1 MB with sounds, streams, DICOM and the ops of both
 # CameraX's declarations, which were only compiled against, stay out.
 keep = lambda n: n.endswith(".class") and not n.startswith("androidx/") or n.endswith(".kotlin_module")
 classes = jar(f"jvm/target/infer-prep-{VERSION}.jar", keep)

@@ -107,7 +107,7 @@ func parseGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tenso
 		arrays[n.Name] = n.T
 	}
 	// Results from other environments or scripts have their own folders.
-	for _, from := range []string{"mxnet", "opencv4", "mindspore", "monai", "next", "rotated", "uint16"} {
+	for _, from := range []string{"mxnet", "opencv4", "mindspore", "monai", "next", "rotated", "torch", "uint16"} {
 		if _, err := os.Stat(filepath.Join("testdata", op+"_"+from)); err != nil {
 			continue
 		}

@@ -31,6 +31,7 @@ def test_documentation(tmp_path, jpeg, folder, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cat.jpg").write_bytes(jpeg)
+    (tmp_path / "speech.wav").write_bytes((conftest.ROOT / "testdata/speech/sounds/speech.wav").read_bytes())
     (tmp_path / "model").mkdir()
     for name in "model/preprocessor_config.json", "preprocessor_config.json":
         (tmp_path / name).write_text(json.dumps(HF))
@@ -41,10 +42,10 @@ def test_documentation(tmp_path, jpeg, folder, monkeypatch):
     for page in "docs/python.md", "python/README.md":
         steps = []
         names = {"step": lambda images, labels: steps.append(len(labels)), "images": [jpeg], "pixels": np.zeros((20, 30, 3), np.uint8),
-                 "frames": np.zeros((4, 60, 90, 3), np.uint8)}
+                 "frames": np.zeros((4, 60, 90, 3), np.uint8), "samples": np.zeros(16000, np.float32)}
         for block in re.findall(r"```python\n(.*?)```", (conftest.ROOT / page).read_text(), re.DOTALL):
             if "torch" not in block and "infer_prep.transformers" not in block:
-                block = re.sub(r"open\((.*?)\)\.read\(\)", r"__import__('pathlib').Path(\1).read_bytes()", block).replace('.Path("cat.jpg", "rb")', '.Path("cat.jpg")')
+                block = re.sub(r"open\((.*?)\)\.read\(\)", r"__import__('pathlib').Path(\1).read_bytes()", block).replace(', "rb")', ")")
                 exec(compile(block, page, "exec"), names)
                 if "from_generator" in block:
                     names["functions"] = list(names["pipeline"])

@@ -109,6 +109,8 @@ def normalize_sequence():
         e._torch_extract_fbank_features = lambda *_: torch.from_numpy(np.concatenate([x, x[:1]]).T.copy())[None].permute(0, 2, 1)
         y = e(np.zeros(160 * rows, np.float32))["input_features"][0].numpy()[:rows]
         g.case(f"features {rows}x{columns}", dict(rule="features", mean=True, var=True), x, np.ascontiguousarray(y), "none")
+        if rows in (6, 9):
+            g.cases[-1] |= {"tolerance": 2.4e-7, "reason": "torch adds some short columns in an order that is not known; classes of this rule are bounded"}
     g.write()
 
 
