@@ -55,5 +55,5 @@ def test_documentation(tmp_path, jpeg, folder, monkeypatch):
             assert sum(steps) == 60
             (b,) = names["functions"]
             assert b["image"].shape == (2, 3, 8, 12) and b["odd"].tolist() == [False, True]
-    assert blocks == 8
+    assert blocks == 9
     assert list((tmp_path / "tensors").rglob("*.npy"))
