@@ -96,6 +96,11 @@ func New(ops ...transforms.Op) *Graph {
 	return g
 }
 
+// OfSound reports whether a step takes samples of a sound, or decodes one.
+func (g *Graph) OfSound() bool {
+	return slices.ContainsFunc(g.Steps, func(s Step) bool { return slices.Contains(transforms.InfoOf(s.Op).In, Sound) })
+}
+
 // WantImage returns an error that lists the inputs, unless the graph has one
 // input, an encoded image or sound.
 func (g *Graph) WantImage() error {

@@ -306,6 +306,20 @@ func (o *Object) Int(key string, def, lo, hi int) int {
 	return n
 }
 
+// Number returns a number of lo to hi, def if absent.
+func (o *Object) Number(key string, def, lo, hi float64) float64 {
+	v, ok := o.Get(key)
+	if !ok {
+		return def
+	}
+	f, ok := Float(v)
+	if !ok || !(f >= lo && f <= hi) {
+		o.Bad(key, fmt.Sprintf("a number of %v to %v", lo, hi))
+		return def
+	}
+	return f
+}
+
 // Side returns the length of a side in pixels, 1 to MaxSide, def if absent.
 func (o *Object) Side(key string, def int) int { return o.Int(key, def, 1, MaxSide) }
 

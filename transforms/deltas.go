@@ -112,7 +112,7 @@ func (o *Deltas) scales() [][]float64 {
 	return all
 }
 
-// deltasState is the factors of the op that they were made for.
+// deltasState keeps an op and the factors that were computed for it.
 type deltasState struct {
 	op     Deltas
 	scales [][]float64

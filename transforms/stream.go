@@ -408,7 +408,8 @@ func reflected(t *tensor.Tensor, n, first, step int) (*tensor.Tensor, error) {
 	return r, nil
 }
 
-// sliceStream is the OpStream of a Slice whose range along the axis is forward.
+// sliceStream is the OpStream of a Slice that takes elements in their order,
+// from a start that is not negative.
 type sliceStream struct {
 	op   *Slice
 	r    axisSlice

@@ -10,7 +10,7 @@ import (
 
 // decodeJPEG2000 decompresses a frame into d.frame, in the machine's byte
 // order. The samples are those of pydicom's plugins: they have as many bits as
-// the codestream says. Gray ones get the sign of Pixel Representation.
+// the codestream says. Pixel Representation says whether gray ones are signed.
 func (d *decoder) decodeJPEG2000(frame []byte) error {
 	h := &d.h
 	bits, signed, err := precision(frame)

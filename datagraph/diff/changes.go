@@ -43,14 +43,9 @@ func allChanges() []Change {
 // ops of sounds.
 var sounding func() []Change
 
-// ofSound reports whether a graph has an op of sounds.
-func ofSound(g *datagraph.Graph) bool {
-	return find(g, 0, func(op transforms.Op) bool { return slices.Contains(transforms.InfoOf(op).In, datagraph.Sound) }) >= 0
-}
-
 // changesOf returns the changes that are tried with a graph.
 func changesOf(g *datagraph.Graph) []Change {
-	if sounding != nil && ofSound(g) {
+	if sounding != nil && g.OfSound() {
 		return sounding()
 	}
 	return allChanges()

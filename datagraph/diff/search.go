@@ -80,7 +80,7 @@ func newExplainer(ctx context.Context, g *datagraph.Graph, output string, image,
 		e.changes = append(e.changes, o.Alternatives[i].change())
 	}
 	e.changes = append(e.changes, changesOf(g)...)
-	e.sound = ofSound(g)
+	e.sound = g.OfSound()
 	return e
 }
 

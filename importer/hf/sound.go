@@ -183,27 +183,13 @@ func (b *soundBuilder) readRate(def int) { b.rate = b.Int("sampling_rate", def, 
 // whole reads a whole number of 1 to most.
 func (b *soundBuilder) whole(key string, def, most int) int { return b.Int(key, def, 1, most) }
 
-// number reads a number of low to high.
-func (b *soundBuilder) number(key string, def, low, high float64) float64 {
-	v, ok := b.Get(key)
-	if !ok {
-		return def
-	}
-	f, ok := importer.Float(v)
-	if !ok || !(f >= low && f <= high) {
-		b.Bad(key, fmt.Sprintf("a number of %v to %v", low, high))
-		return def
-	}
-	return f
-}
-
-// optional reads a number as number does; ok is false for null, the default.
+// optional reads a number as Number does; ok is false for null, the default.
 func (b *soundBuilder) optional(key string, low, high float64) (f float64, ok bool) {
 	if !b.Has(key) || b.Null(key) {
 		b.Inert(key)
 		return 0, false
 	}
-	return b.number(key, low, low, high), true
+	return b.Number(key, low, low, high), true
 }
 
 // list reads a list of n numbers; null, the default, is none.
@@ -223,11 +209,11 @@ func (b *soundBuilder) list(key string, n int) []float64 {
 const largest = 1e30
 
 // fill reads padding_value.
-func (b *soundBuilder) fill() float64 { return b.number("padding_value", 0, -largest, largest) }
+func (b *soundBuilder) fill() float64 { return b.Number("padding_value", 0, -largest, largest) }
 
 // noDither refuses random noise.
 func (b *soundBuilder) noDither() {
-	if b.number("dither", 0, -largest, largest) != 0 {
+	if b.Number("dither", 0, -largest, largest) != 0 {
 		b.Bad("dither", "0: the noise is random")
 	}
 }

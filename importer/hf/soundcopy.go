@@ -70,8 +70,8 @@ func encodec(b *soundBuilder) {
 
 func kyutai(b *soundBuilder) {
 	op := chunks(b)
-	op.Left = b.seconds("audio_silence_prefix_seconds", b.number("audio_silence_prefix_seconds", 0, 0, importer.MaxSide))
-	op.Right = b.seconds("audio_delay_seconds", b.number("audio_delay_seconds", 0, 0, importer.MaxSide)+1)
+	op.Left = b.seconds("audio_silence_prefix_seconds", b.Number("audio_silence_prefix_seconds", 0, 0, importer.MaxSide))
+	op.Right = b.seconds("audio_delay_seconds", b.Number("audio_delay_seconds", 0, 0, importer.MaxSide)+1)
 	if op.Fill != 0 {
 		b.Bad("padding_value", "0: what is added around the sound is 0")
 	}

@@ -53,7 +53,7 @@ func (b *soundBuilder) milliseconds(key string, ms float64, least int) float64 {
 func funASR(b *soundBuilder) {
 	b.readRate(16000)
 	mels := b.Int("feature_size", 80, 4, 1024)
-	s := b.fbank(mels, b.number("frame_length", 25, 0, 1e6), b.number("frame_shift", 10, 0, 1e6))
+	s := b.fbank(mels, b.Number("frame_length", 25, 0, 1e6), b.Number("frame_shift", 10, 0, 1e6))
 	s.Scale, s.Window = 1, transforms.WindowHamming
 	if b.Has("window") {
 		switch b.String("window") {
@@ -132,7 +132,7 @@ func codecFeatures(b *soundBuilder, around bool) {
 	b.Int("feature_size", 80, 2, importer.MaxSide)
 	// The class sets these itself, and writes them into its file.
 	b.Inert("stride", "num_mel_bins", "frame_length", "frame_shift", "return_attention_mask")
-	fill, hop := b.number("padding_value", 1, -largest, largest), b.whole("hop_length", 320, importer.MaxSide)
+	fill, hop := b.Number("padding_value", 1, -largest, largest), b.whole("hop_length", 320, importer.MaxSide)
 	const mels = 80
 	rate := float64(b.rate)
 	s := b.fbank(mels, float64(float64(400/rate)*1000), float64(float64(160/rate)*1000))
@@ -167,13 +167,14 @@ func graniteSpeech5(b *soundBuilder) {
 		b.Bad("hop_length", "at most half of n_fft, "+strconv.Itoa(size/2))
 		return
 	}
-	floor := b.number("logmel_floor_db", 8, 0, largest)
+	floor := b.Number("logmel_floor_db", 8, 0, largest)
 	if floor == 0 {
 		b.Bad("logmel_floor_db", "more than 0")
 	}
 
-	// A sample of 0 follows if the last pair of frames would lack one, which is
-	// so for an odd number of hops: the mask then has a 1 behind the samples.
+	// Frames are joined in pairs. For an odd number of hops the last pair lacks
+	// a frame, and the reference adds a sample of 0: the mask then has a 1
+	// behind the samples.
 	b.fit(&transforms.FitSequence{Multiple: 1, Right: 1}, samples, "longer", "ones")
 	b.step(transforms.NewSlice(":-1"), "ones", "ones")
 	b.fit(&transforms.FitSequence{Multiple: 1, Left: hop}, "ones", "shifted", "shifted_mask")

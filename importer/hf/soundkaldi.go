@@ -67,7 +67,7 @@ func ast(b *soundBuilder) {
 	s := b.kaldi(b.whole("num_mel_bins", 128, 1024))
 	s.Window, s.Scale = transforms.WindowHann, 1
 	n := b.whole("max_length", 1024, 1<<24)
-	mean, std := b.number("mean", -4.2677393, -largest, largest), b.number("std", 4.5689974, 1e-30, largest)
+	mean, std := b.Number("mean", -4.2677393, -largest, largest), b.Number("std", 4.5689974, 1e-30, largest)
 	b.features(s, samples, "features")
 	b.fit(transforms.NewFitSequence(n), "features", "input_values", "mask")
 	if b.Bool("do_normalize", true) {

@@ -50,7 +50,7 @@ func clap(b *soundBuilder) {
 		}
 	}
 	s := transforms.NewSpectrogram(size, hop)
-	s.MelLow, s.MelHigh = b.number("frequency_min", 0, 0, importer.MaxSide), b.number("frequency_max", 14000, 1, importer.MaxSide)
+	s.MelLow, s.MelHigh = b.Number("frequency_min", 0, 0, importer.MaxSide), b.Number("frequency_max", 14000, 1, importer.MaxSide)
 	s.Mels, s.Log, s.FramesFirst = mels, transforms.LogDecibel, true
 	if fusion {
 		s.MelScale, s.MelNorm = transforms.MelHTK, false
@@ -103,16 +103,16 @@ func univNet(b *soundBuilder) {
 	if b.Bool("center", false) {
 		b.Bad("center", "false")
 	}
-	if b.number("compression_factor", 1, -largest, largest) != 1 {
+	if b.Number("compression_factor", 1, -largest, largest) != 1 {
 		b.Bad("compression_factor", "1")
 	}
 	s := transforms.NewSpectrogram(size, hop)
-	s.Pad, s.Rule, s.Power, s.Root = (size-hop)/2, transforms.SpectrogramRoot32, 1, b.number("mel_floor", 1e-9, 0, largest)
-	s.Mels, s.MelLow, s.MelHigh = mels, b.number("fmin", 0, 0, importer.MaxSide), float64(float64(b.rate)/2)
+	s.Pad, s.Rule, s.Power, s.Root = (size-hop)/2, transforms.SpectrogramRoot32, 1, b.Number("mel_floor", 1e-9, 0, largest)
+	s.Mels, s.MelLow, s.MelHigh = mels, b.Number("fmin", 0, 0, importer.MaxSide), float64(float64(b.rate)/2)
 	if f, ok := b.optional("fmax", 1, importer.MaxSide); ok {
 		s.MelHigh = f
 	}
-	s.Floor, s.Log, s.FramesFirst = b.number("compression_clip_val", 1e-5, 0, largest), transforms.LogNatural, true
+	s.Floor, s.Log, s.FramesFirst = b.Number("compression_clip_val", 1e-5, 0, largest), transforms.LogNatural, true
 	if b.Has("win_function") {
 		switch b.String("win_function") {
 		case "hann_window", "hann":
@@ -126,7 +126,7 @@ func univNet(b *soundBuilder) {
 			b.Bad("win_function", `"hann_window", "hamming_window", "povey" or "boxcar"`)
 		}
 	}
-	low, high := b.number("normalize_min", -11.512925148010254, -largest, largest), b.number("normalize_max", 2.3143386840820312, -largest, largest)
+	low, high := b.Number("normalize_min", -11.512925148010254, -largest, largest), b.Number("normalize_max", 2.3143386840820312, -largest, largest)
 	mask := b.Bool("return_attention_mask", true)
 	b.fill() // what is shorter than a batch's longest sound
 	b.fit(&transforms.FitSequence{Max: b.duration("max_length_s", 10), Cut: true, Multiple: 1}, samples, samples, "padding_mask")
@@ -156,7 +156,7 @@ func gemma(b *soundBuilder, def gemmaKeys) *transforms.Spectrogram {
 	b.Inert("return_attention_mask") // an argument's default is true
 	mels := b.Int("feature_size", 128, 2, 1024)
 	length := func(key string, def float64) int {
-		n := math.RoundToEven(float64(float64(b.rate)*b.number(key, def, 0, 1e6)) / 1000)
+		n := math.RoundToEven(float64(float64(b.rate)*b.Number(key, def, 0, 1e6)) / 1000)
 		if !(n >= 1 && n <= 1<<15) {
 			b.Bad(key, "a time of 1 to 32768 samples")
 			return 1
@@ -168,15 +168,15 @@ func gemma(b *soundBuilder, def gemmaKeys) *transforms.Spectrogram {
 	if b.Bool("fft_overdrive", def.overdrive) {
 		s.FFTLength *= 2
 	}
-	s.Preemphasis = b.number("preemphasis", def.preemphasis, 0, 1)
+	s.Preemphasis = b.Number("preemphasis", def.preemphasis, 0, 1)
 	if !b.Bool("preemphasis_htk_flavor", true) && s.Preemphasis != 0 {
 		b.Bad("preemphasis_htk_flavor", "true")
 	}
 	b.noDither()
-	s.Pad, s.Rule, s.Power, s.Scale = 0, transforms.SpectrogramSingle, 1, b.number("input_scale_factor", 1, 1e-30, largest)
+	s.Pad, s.Rule, s.Power, s.Scale = 0, transforms.SpectrogramSingle, 1, b.Number("input_scale_factor", 1, 1e-30, largest)
 	s.Mels, s.MelScale, s.MelNorm = mels, transforms.MelHTK, false
-	s.MelLow, s.MelHigh = b.number("min_frequency", def.low, 0, importer.MaxSide), b.number("max_frequency", def.high, 1, importer.MaxSide)
-	s.Floor, s.Log, s.FramesFirst = b.number("mel_floor", def.floor, 0, largest), transforms.LogNatural, true
+	s.MelLow, s.MelHigh = b.Number("min_frequency", def.low, 0, importer.MaxSide), b.Number("max_frequency", def.high, 1, importer.MaxSide)
+	s.Floor, s.Log, s.FramesFirst = b.Number("mel_floor", def.floor, 0, largest), transforms.LogNatural, true
 	s.Mean, s.Std = b.list("per_bin_mean", mels), b.list("per_bin_stddev", mels)
 	b.fit(&transforms.FitSequence{Max: 480000, Cut: true, Multiple: 128, Fill: b.fill()}, samples, samples, "mask")
 	return s

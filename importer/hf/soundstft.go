@@ -99,13 +99,13 @@ func parakeet(b *soundBuilder) {
 // samples.
 func cohereASR(b *soundBuilder) {
 	b.readRate(16000)
-	if b.number("dither", 1e-5, -largest, largest) > 0 {
+	if b.Number("dither", 1e-5, -largest, largest) > 0 {
 		b.Fail(importer.ErrUnsupported, "dither", "above 0, its default, adds numbers of torch's generator, which has no op; want 0")
 	}
 	b.Inert("min_energy_window_samples")
 	rate := float64(b.rate)
-	chunk := int(math.RoundToEven(float64(b.number("max_audio_clip_s", 35, 0, importer.MaxSide/rate) * rate)))
-	b.number("overlap_chunk_second", 5, 0, largest) // where longer sounds are cut
+	chunk := int(math.RoundToEven(float64(b.Number("max_audio_clip_s", 35, 0, importer.MaxSide/rate) * rate)))
+	b.Number("overlap_chunk_second", 5, 0, largest) // where longer sounds are cut
 	mels := b.whole("feature_size", 128, 1024)
 	// transformers cuts longer sounds into several rows.
 	b.fit(&transforms.FitSequence{Max: max(1, chunk), Multiple: 1}, samples, samples, "clip")
@@ -267,7 +267,7 @@ func inklingAudio(b *soundBuilder) {
 	b.Inert("return_attention_mask") // an argument's default is true
 	b.fill()
 	mels := b.whole("feature_size", 80, 1024)
-	token, times := b.number("audio_token_duration_s", 0.05, 0, 1e3), b.number("window_size_multiplier", 2, 0, 1e3)
+	token, times := b.Number("audio_token_duration_s", 0.05, 0, 1e3), b.Number("window_size_multiplier", 2, 0, 1e3)
 	length := func(key string, v float64, most int) int {
 		n := math.RoundToEven(v)
 		if !(n >= 1 && n <= float64(most)) || math.Abs(v-n) > 1e-6 {
@@ -345,9 +345,9 @@ func phi4Multimodal(b *soundBuilder) {
 	size, win, hop := b.sizes(512, 400)
 	s := transforms.NewSpectrogram(win, hop)
 	s.FFTLength, s.Pad, s.Scale, s.Rule = size, 0, 1<<15, transforms.SpectrogramMixed
-	s.Window, s.Periodic, s.Preemphasis = transforms.WindowHamming, false, b.number("preemphasis", 0.97, 0, 1)
+	s.Window, s.Periodic, s.Preemphasis = transforms.WindowHamming, false, b.Number("preemphasis", 0.97, 0, 1)
 	s.Mels, s.MelScale, s.MelTriangles, s.MelNorm = b.whole("feature_size", 80, 1024), transforms.MelKaldi, true, false
-	s.MelLow, s.MelHigh = b.number("mel_min_frequency", 0, 0, importer.MaxSide), b.number("mel_max_frequency", 7690, 1, importer.MaxSide)
+	s.MelLow, s.MelHigh = b.Number("mel_min_frequency", 0, 0, importer.MaxSide), b.Number("mel_max_frequency", 7690, 1, importer.MaxSide)
 	s.Floor, s.Log, s.FramesFirst = 1, transforms.LogNatural, true
 	b.fill()
 	b.Inert("return_attention_mask")

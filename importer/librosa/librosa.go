@@ -9,8 +9,8 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/importer/internal/sounds"
 	"github.com/infer-prep/infer-prep/internal/dsp"
-	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -39,8 +39,8 @@ func Import(data []byte) (*datagraph.Graph, error) { return load(data, true) }
 func ImportSamples(data []byte) (*datagraph.Graph, error) { return load(data, false) }
 
 const (
-	samples  = "samples"
-	features = "features"
+	samples  = sounds.Samples
+	features = sounds.Features
 )
 
 type builder struct {
@@ -67,7 +67,7 @@ func load(data []byte, decode bool) (*datagraph.Graph, error) {
 			if b.spectrogram.Power != 2 {
 				o.Bad("power", "2 before "+dbCall)
 			}
-			b.decibels(number(db, "amin", 1e-10, 1e-30, 1e30), number(db, "ref", 1, -1e30, 1e30), top(db))
+			b.decibels(db.Number("amin", 1e-10, 1e-30, 1e30), db.Number("ref", 1, -1e30, 1e30), top(db))
 		}
 	} else if o := file.Object(mfcc); o != nil {
 		b.mfcc(o)
@@ -79,15 +79,7 @@ func load(data []byte, decode bool) (*datagraph.Graph, error) {
 	}
 	rate := b.spectrogram.SamplingRate
 	b.Reference = fmt.Sprintf("librosa 0.11.0, samples at %d Hz; bounded, not equal: docs/exactness.md", rate)
-	if decode {
-		b.Inputs = []datagraph.Column{{Name: datagraph.Image, Desc: tensor.Encoded()}}
-		b.Steps = append([]datagraph.Step{
-			{Op: transforms.NewDecodeSound(rate), In: []string{datagraph.Image}, Out: []string{"channels"}},
-			{Op: transforms.NewMixMono(), In: []string{"channels"}, Out: []string{samples}},
-		}, b.Steps...)
-	} else {
-		b.Inputs = []datagraph.Column{{Name: samples, Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown)}}}
-	}
+	sounds.Input(b.Graph, rate, decode)
 	return importer.Finish(name, b.Graph)
 }
 
@@ -95,15 +87,7 @@ func load(data []byte, decode bool) (*datagraph.Graph, error) {
 // key of the filters' norm.
 func (b *builder) mel(o *importer.Object, norm string) {
 	size := o.Int("n_fft", 2048, 1, 1<<16)
-	win := size
-	if !o.Null("win_length") {
-		win = o.Int("win_length", size, 1, 1<<16)
-	}
-	if win > size || (size-win)%2 != 0 {
-		o.Bad("win_length", "at most n_fft, and both even or odd")
-		win = size
-	}
-	o.Inert("win_length")
+	win, _ := sounds.WinLength(o, size)
 	s := transforms.NewSpectrogram(win, o.Side("hop_length", 512))
 	b.spectrogram = s
 	s.FFTLength, s.Pad, s.Floor = size, 0, 0
@@ -114,14 +98,11 @@ func (b *builder) mel(o *importer.Object, norm string) {
 	default:
 		o.Bad("window", `"hann" or "hamming"`)
 	}
-	power := number(o, "power", 2, 1, 2)
-	if s.Power = int(power); float64(s.Power) != power {
-		o.Bad("power", "1 or 2")
-	}
+	s.Power = sounds.Power(o)
 	s.SamplingRate, s.Mels = o.Side("sr", 22050), o.Int("n_mels", 128, 1, 1024)
-	s.MelLow, s.MelHigh = number(o, "fmin", 0, 0, importer.MaxSide), float64(float64(s.SamplingRate)/2)
+	s.MelLow, s.MelHigh = o.Number("fmin", 0, 0, importer.MaxSide), float64(float64(s.SamplingRate)/2)
 	if !o.Null("fmax") {
-		s.MelHigh = number(o, "fmax", s.MelHigh, 1e-3, importer.MaxSide)
+		s.MelHigh = o.Number("fmax", s.MelHigh, 1e-3, importer.MaxSide)
 	}
 	o.Inert("fmax")
 	if o.Bool("htk", false) {
@@ -144,12 +125,7 @@ func (b *builder) mel(o *importer.Object, norm string) {
 			around += size / 2
 		}
 	}
-	switch {
-	case around > 0:
-		b.Then(&transforms.FitSequence{Multiple: 1, Left: around, Right: around}, []string{samples}, []string{samples, "mask"})
-	case around < 0:
-		b.Then(transforms.NewSlice(fmt.Sprintf("%d:%d", -around, around)), []string{samples}, []string{samples})
-	}
+	sounds.Around(b.Graph, around)
 }
 
 // top reads top_db, 0 for null.
@@ -158,7 +134,7 @@ func top(o *importer.Object) float64 {
 		o.Inert("top_db")
 		return 0
 	}
-	return number(o, "top_db", 80, 1e-3, 1e6)
+	return o.Number("top_db", 80, 1e-3, 1e6)
 }
 
 // decibels appends the spectrogram in decibels of ref, at least span below the
@@ -181,7 +157,7 @@ func (b *builder) mfcc(o *importer.Object) {
 	if n := o.String("norm"); n != "" && n != "ortho" {
 		o.Bad("norm", `"ortho" or null`)
 	}
-	if dct.Lifter = number(o, "lifter", 0, 0, 1e6); dct.Lifter > 0 && dct.Lifter < 1 {
+	if dct.Lifter = o.Number("lifter", 0, 0, 1e6); dct.Lifter > 0 && dct.Lifter < 1 {
 		o.Bad("lifter", "0, or 1 to 1e6")
 	}
 	b.mel(o, "mel_norm")
@@ -193,18 +169,4 @@ func (b *builder) mfcc(o *importer.Object) {
 	}
 	b.decibels(1e-10, 1, 80)
 	b.Then(dct, []string{features}, []string{features})
-}
-
-// number reads a number of low to high.
-func number(o *importer.Object, key string, def, low, high float64) float64 {
-	v, ok := o.Get(key)
-	if !ok {
-		return def
-	}
-	f, ok := importer.Float(v)
-	if !ok || !(f >= low && f <= high) {
-		o.Bad(key, fmt.Sprintf("a number of %v to %v", low, high))
-		return def
-	}
-	return f
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/importer/internal/sounds"
 	"github.com/infer-prep/infer-prep/internal/registry"
-	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -38,8 +38,8 @@ func Import(data []byte) (*datagraph.Graph, error) { return load(data, true) }
 func ImportSamples(data []byte) (*datagraph.Graph, error) { return load(data, false) }
 
 const (
-	samples  = "samples"
-	features = "features"
+	samples  = sounds.Samples
+	features = sounds.Features
 )
 
 type builder struct {
@@ -68,9 +68,7 @@ func load(data []byte, decode bool) (*datagraph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{Graph: &datagraph.Graph{Inputs: []datagraph.Column{{
-		Name: samples, Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown)},
-	}}}}
+	b := &builder{Graph: &datagraph.Graph{}}
 	list := file.Objects("transforms")
 	if file.Has("transforms") && len(list) == 0 || !file.Has("transforms") {
 		file.Bad("transforms", "a list of one transform or more, such as torchaudio.transforms.MelSpectrogram")
@@ -104,18 +102,12 @@ func load(data []byte, decode bool) (*datagraph.Graph, error) {
 	if len(b.Steps) == 0 { // Resample of equal rates
 		b.Then(transforms.NewResampleSinc(1, 1), []string{samples}, []string{samples})
 	}
-	if decode {
-		if b.rate == 0 {
-			return nil, fmt.Errorf("importer: %s: %w", name, &importer.Error{
-				Kind: importer.ErrMissing, Path: "transforms", Text: "no transform states the sampling rate of a file; the backend samples needs none",
-			})
-		}
-		b.Inputs = []datagraph.Column{{Name: datagraph.Image, Desc: tensor.Encoded()}}
-		b.Steps = append([]datagraph.Step{
-			{Op: transforms.NewDecodeSound(b.rate), In: []string{datagraph.Image}, Out: []string{"channels"}},
-			{Op: transforms.NewMixMono(), In: []string{"channels"}, Out: []string{samples}},
-		}, b.Steps...)
+	if decode && b.rate == 0 {
+		return nil, fmt.Errorf("importer: %s: %w", name, &importer.Error{
+			Kind: importer.ErrMissing, Path: "transforms", Text: "no transform states the sampling rate of a file; the backend samples needs none",
+		})
 	}
+	sounds.Input(b.Graph, b.rate, decode)
 	return importer.Finish(name, b.Graph)
 }
 
@@ -157,7 +149,7 @@ func (b *builder) resample(o *importer.Object) {
 		return
 	}
 	op := transforms.NewResampleSinc(o.Side("orig_freq", 16000), o.Side("new_freq", 16000))
-	op.Width, op.Rolloff = o.Int("lowpass_filter_width", 6, 1, 1024), number(o, "rolloff", 0.99, 1e-6, 1)
+	op.Width, op.Rolloff = o.Int("lowpass_filter_width", 6, 1, 1024), o.Number("rolloff", 0.99, 1e-6, 1)
 	if m := o.String("resampling_method"); m != "" && m != "sinc_interp_hann" {
 		o.Bad("resampling_method", `"sinc_interp_hann"`)
 	}
@@ -178,7 +170,7 @@ func (b *builder) speed(o *importer.Object) {
 		o.Fail(importer.ErrMissing, "", "Speed without orig_freq or factor")
 	}
 	rate := o.Side("orig_freq", 16000)
-	from := float64(number(o, "factor", 1, 1e-6, 1e6) * float64(rate))
+	from := float64(o.Number("factor", 1, 1e-6, 1e6) * float64(rate))
 	if !(from >= 1 && from <= importer.MaxSide) {
 		o.Bad("factor", fmt.Sprintf("a rate times factor of 1 to %d", importer.MaxSide))
 		return
@@ -191,7 +183,7 @@ func (b *builder) speed(o *importer.Object) {
 
 func (b *builder) preemphasis(o *importer.Object) {
 	if b.wants(o) {
-		b.Then(transforms.NewPreemphasis(number(o, "coeff", 0.97, -1e30, 1e30)), []string{samples}, []string{samples})
+		b.Then(transforms.NewPreemphasis(o.Number("coeff", 0.97, -1e30, 1e30)), []string{samples}, []string{samples})
 	}
 }
 
@@ -202,17 +194,13 @@ func (b *builder) spectrogram(o *importer.Object) (ok bool) {
 	}
 	b.bounded = true
 	size := o.Int("n_fft", 400, 1, 1<<16)
-	win := size
-	if !o.Null("win_length") {
-		win = o.Int("win_length", size, 1, 1<<16)
-	}
+	win, ok := sounds.WinLength(o, size)
 	hop := max(1, win/2)
 	if !o.Null("hop_length") {
 		hop = o.Side("hop_length", hop)
 	}
-	o.Inert("win_length", "hop_length", "return_complex")
-	if win > size || (size-win)%2 != 0 {
-		o.Bad("win_length", "at most n_fft, and both even or odd")
+	o.Inert("hop_length", "return_complex")
+	if !ok {
 		return false
 	}
 	s := transforms.NewSpectrogram(win, hop)
@@ -226,10 +214,7 @@ func (b *builder) spectrogram(o *importer.Object) (ok bool) {
 	default:
 		o.Bad("window_fn", `"torch.hann_window", "torch.hamming_window" or "torch.ones"`)
 	}
-	power := number(o, "power", 2, 1, 2)
-	if s.Power = int(power); float64(s.Power) != power {
-		o.Bad("power", "1 or 2")
-	}
+	s.Power = sounds.Power(o)
 	if o.Has("normalized") && o.Peek("normalized") != false {
 		o.Bad("normalized", "false")
 	}
@@ -252,12 +237,7 @@ func (b *builder) spectrogram(o *importer.Object) (ok bool) {
 	default:
 		o.Bad("pad_mode", `"reflect" or "constant"`)
 	}
-	switch {
-	case around > 0:
-		b.Then(&transforms.FitSequence{Multiple: 1, Left: around, Right: around}, []string{samples}, []string{samples, "mask"})
-	case around < 0:
-		b.Then(transforms.NewSlice(fmt.Sprintf("%d:%d", -around, around)), []string{samples}, []string{samples})
-	}
+	sounds.Around(b.Graph, around)
 	b.pending = s
 	return true
 }
@@ -279,9 +259,9 @@ func (b *builder) melScale(o *importer.Object, bins string, rate int) {
 	}
 	s.Mels, s.SamplingRate, s.MelNorm = o.Int("n_mels", 128, 1, 1024), rate, false
 	b.sampled(s.SamplingRate)
-	s.MelLow, s.MelHigh = number(o, "f_min", 0, 0, importer.MaxSide), float64(s.SamplingRate/2)
+	s.MelLow, s.MelHigh = o.Number("f_min", 0, 0, importer.MaxSide), float64(s.SamplingRate/2)
 	if !o.Null("f_max") {
-		s.MelHigh = number(o, "f_max", s.MelHigh, 1e-3, importer.MaxSide)
+		s.MelHigh = o.Number("f_max", s.MelHigh, 1e-3, importer.MaxSide)
 	}
 	o.Inert("f_max")
 	if bins != "" && o.Int(bins, 201, 1, 1<<16) != s.FFTLength/2+1 {
@@ -317,7 +297,7 @@ func (b *builder) amplitudeToDB(o *importer.Object) {
 	}
 	top := 0.0
 	if o.Has("top_db") && !o.Null("top_db") {
-		top = number(o, "top_db", 80, 1e-3, 1e6)
+		top = o.Number("top_db", 80, 1e-3, 1e6)
 	}
 	o.Inert("top_db")
 	b.decibels(top)
@@ -392,20 +372,6 @@ func (b *builder) computeDeltas(o *importer.Object) {
 		o.Bad("mode", `"replicate"`)
 	}
 	b.feature(d)
-}
-
-// number reads a number of low to high.
-func number(o *importer.Object, key string, def, low, high float64) float64 {
-	v, ok := o.Get(key)
-	if !ok {
-		return def
-	}
-	f, ok := importer.Float(v)
-	if !ok || !(f >= low && f <= high) {
-		o.Bad(key, fmt.Sprintf("a number of %v to %v", low, high))
-		return def
-	}
-	return f
 }
 
 // null refuses a value of a key.

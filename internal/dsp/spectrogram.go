@@ -124,10 +124,7 @@ func NewSpectrogram(c Config, mean, std []float64) *Spectrogram {
 	case Single:
 		s.window32 = hann32(c.Frame)
 	case Rounded:
-		s.window32 = make([]float32, c.Frame)
-		for i, v := range s.window {
-			s.window32[i] = float32(v)
-		}
+		s.window32 = single(s.window)
 	case Torch:
 		s.window32 = c.Window.torch(c.Frame, c.Periodic)
 	}
@@ -135,15 +132,21 @@ func NewSpectrogram(c Config, mean, std []float64) *Spectrogram {
 		s.least = c.Floor
 	}
 	if c.Frames32 {
-		s.kaldi32 = make([]float32, c.Frame)
-		for i, v := range s.window {
-			s.kaldi32[i] = float32(v)
-		}
+		s.kaldi32 = single(s.window)
 	}
 	if s.window32 == nil && c.Rule != Mixed && (c.RemoveDC || c.Preemphasis != 0 || c.Frames32) && c.Energy == NoEnergy {
 		s.ones = Boxcar.Table(c.Frame, false)
 	}
 	return s
+}
+
+// single rounds values to float32.
+func single(v []float64) []float32 {
+	r := make([]float32, len(v))
+	for i, x := range v {
+		r[i] = float32(x)
+	}
+	return r
 }
 
 // Rows returns the number of values of a frame.

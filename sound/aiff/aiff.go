@@ -120,8 +120,8 @@ func (d *decoder) common(size int64) (h sound.Header, e sound.Encoding, err erro
 	return h, e, nil
 }
 
-// maxRate is the largest sampling rate: the exponent of the 80-bit number then
-// is at most 0x401c.
+// maxRate is the largest sampling rate. The exponent of its 80-bit number is
+// 0x401c.
 const maxRate = 1<<30 - 1
 
 // rate returns the integer part of an 80-bit floating-point number, -1 outside

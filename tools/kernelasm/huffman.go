@@ -25,7 +25,7 @@ var (
 	_ = add("huffman", unstuff)
 )
 
-// coefPlaces is coefPlace of package kernel.
+// coefPlaces is NaturalPlaces of package kernel.
 func coefPlaces() (places [256]uint8) {
 	x, y := 0, 0
 	for k := 1; k < 256; k++ {

@@ -30,12 +30,18 @@ type classified struct {
 
 // inClassifier changes to examples/classifier and reads the expected results.
 func inClassifier(t *testing.T) map[string]classified {
-	t.Chdir(filepath.Join("..", "..", "..", "examples", "classifier"))
+	return expectedIn[classified](t, 12, "examples", "classifier")
+}
+
+// expectedIn changes to a folder of the project and reads the n results that
+// its expected.json has by name.
+func expectedIn[T any](t *testing.T, n int, folder ...string) map[string]T {
+	t.Chdir(filepath.Join(append([]string{"..", "..", ".."}, folder...)...))
 	b, err := os.ReadFile("expected.json")
 	require.NoError(t, err)
-	var m map[string]classified
+	var m map[string]T
 	require.NoError(t, json.Unmarshal(b, &m))
-	require.Len(t, m, 12)
+	require.Len(t, m, n)
 	return m
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -30,13 +29,7 @@ var update = flag.Bool("update", false, "write the bundles of testdata/bundle th
 
 // inSpeech changes to testdata/speech and reads the expected results.
 func inSpeech(t *testing.T) map[string]speechModel {
-	t.Chdir(filepath.Join("..", "..", "..", "testdata", "speech"))
-	b, err := os.ReadFile("expected.json")
-	require.NoError(t, err)
-	var m map[string]speechModel
-	require.NoError(t, json.Unmarshal(b, &m))
-	require.Len(t, m, 2)
-	return m
+	return expectedIn[speechModel](t, 2, "testdata", "speech")
 }
 
 // TestSpeechBundles creates the bundles of testdata/bundle and compares their

@@ -100,7 +100,7 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 	l := job.Find(cmd.Context(), s.outside.Files(), job.Paths(args...), s.file)
 	defer l.Close()
 	l.For(g)
-	sound := ofSound(g)
+	sound := g.OfSound()
 	if err := command.Interrupted(cmd.Context(), "nothing was written"); err != nil {
 		return err
 	}

@@ -6,17 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
-	"github.com/infer-prep/infer-prep/transforms"
 )
-
-// ofSound reports whether a graph has an op of sounds.
-func ofSound(g *datagraph.Graph) bool {
-	return slices.ContainsFunc(g.Steps, func(s datagraph.Step) bool {
-		return slices.Contains(transforms.InfoOf(s.Op).In, datagraph.Sound)
-	})
-}
 
 const (
 	// waveRows is the largest number of rows of a matrix that is drawn as the

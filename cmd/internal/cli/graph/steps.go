@@ -25,7 +25,7 @@ func writeSteps(ctx context.Context, r *Inferred, dir string) error {
 			return command.FailErr("%w", paths.Error(dir, err))
 		}
 	}
-	sound := ofSound(r.Graph)
+	sound := r.Graph.OfSound()
 	run := r.Plan.NewRunner()
 	run.OnStep = func(step int, out []*tensor.Tensor) error {
 		if err := ctx.Err(); err != nil {
